@@ -1,15 +1,25 @@
 # Everything found outside the repository. Compile caching first, so that it covers all that follows.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
-  add_compile_options(-fpch-preprocess)
+  # The launcher carries ccache's settings, so that nothing depends on who calls the build: precompiled headers need the
+  # sloppiness, and with the base directory a clone in another folder finds the same entries.
+  set(HALFTONE_CCACHE ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${HALFTONE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HALFTONE_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+  endif()
 endif()
 find_program(LLD ld.lld)
 if(LLD)
   add_link_options(-fuse-ld=lld)
 endif()
 
+# The build without compiler and CPU device is carried to other machines: it links what it can statically.
+if(NOT HALFTONE_COMPILER)
+  set(Protobuf_USE_STATIC_LIBS ON)
+endif()
 find_package(Threads REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(fmt REQUIRED)
@@ -30,6 +40,28 @@ if(HALFTONE_COMPILER)
   halftone_pch(mlir ${PROJECT_SOURCE_DIR}/cmake/pch/mlir.h MLIR)
 endif()
 if(HALFTONE_CPU)
-  find_package(dnnl REQUIRED CONFIG)
   find_package(OpenMP REQUIRED)
+  # halftone_deps::onednn: found by hand, because the package file that Debian installs insists on OpenCL's headers.
+  find_library(ONEDNN_LIBRARY dnnl REQUIRED)
+  find_path(ONEDNN_INCLUDE_DIR dnnl.hpp REQUIRED)
+  add_library(halftone_deps::onednn SHARED IMPORTED)
+  set_target_properties(halftone_deps::onednn PROPERTIES
+    IMPORTED_LOCATION ${ONEDNN_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${ONEDNN_INCLUDE_DIR})
+endif()
+
+# halftone_deps::onnx: the ONNX library that tools/dev/build_onnx.sh put into the cache folder.
+if(HALFTONE_COMPILER)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env HALFTONE_CACHE=${HALFTONE_CACHE} CXX=${CMAKE_CXX_COMPILER}
+            ${PROJECT_SOURCE_DIR}/tools/dev/build_onnx.sh --where
+    OUTPUT_VARIABLE HALFTONE_ONNX OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT EXISTS ${HALFTONE_ONNX}/stamp)
+    message(FATAL_ERROR "The ONNX library is not in ${HALFTONE_ONNX}; tools/setup.sh builds it there.")
+  endif()
+  add_library(halftone_deps::onnx STATIC IMPORTED)
+  set_target_properties(halftone_deps::onnx PROPERTIES
+    IMPORTED_LOCATION ${HALFTONE_ONNX}/lib/libonnx.a
+    INTERFACE_INCLUDE_DIRECTORIES ${HALFTONE_ONNX}/include
+    INTERFACE_COMPILE_DEFINITIONS "ONNX_ML=1;ONNX_NAMESPACE=onnx"
+    INTERFACE_LINK_LIBRARIES protobuf::libprotobuf)
 endif()

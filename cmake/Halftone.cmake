@@ -1,5 +1,14 @@
 # Helpers that every folder uses; one library target per leaf folder, named by its path.
 
+# halftone_folders(a b c): adds the named folders, in this order, as far as they have a CMakeLists.txt.
+function(halftone_folders)
+  foreach(folder ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+      add_subdirectory(${folder})
+    endif()
+  endforeach()
+endfunction()
+
 # halftone_library(NAME graph SRCS a.cpp b.cpp DEPS halftone::interfaces MLIR [PCH mlir])
 # defines halftone_NAME with the alias halftone::NAME. PCH names a precompiled header of cmake/pch.
 function(halftone_library)
