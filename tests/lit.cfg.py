@@ -17,4 +17,8 @@ config.excludes = ["CMakeLists.txt", "Inputs"]
 
 path = [config.halftone_bin, config.llvm_bin, os.environ.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
-config.substitutions.append(("%testdata", config.testdata))
+config.substitutions += [
+    ("%testdata", config.testdata),
+    ("%root", os.path.dirname(config.test_source_root)),
+    ("%python", config.python),
+]

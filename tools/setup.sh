@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what a build and its tests need, as far as it is missing: Debian or Ubuntu packages, a Python environment and the
+# ONNX library, the last two in $HALFTONE_CACHE (~/.cache/halftone). Quick when nothing is missing. Installs packages as
+# root or through sudo; otherwise it names them and stops.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly PACKAGES=(
+  g++ cmake ninja-build ccache lld git pkg-config python3 python3-venv ca-certificates
+  llvm-19-dev llvm-19-tools libmlir-19-dev mlir-19-tools clang-format-19
+  libzstd-dev libcurl4-openssl-dev libedit-dev libxml2-dev zlib1g-dev
+  libprotobuf-dev protobuf-compiler libdnnl-dev libzip-dev
+  libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev)
+
+export HALFTONE_CACHE=${HALFTONE_CACHE:-$HOME/.cache/halftone}
+begin=$SECONDS
+
+say() { echo "[setup] $*"; }
+fail() {
+  echo "[setup] error: $*" >&2
+  exit 1
+}
+
+missing_packages() {
+  local package
+  for package in "${PACKAGES[@]}"; do
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *" installed" ]] || echo "$package"
+  done
+}
+
+install_packages() {
+  command -v dpkg-query >/dev/null ||
+    fail "this is not Debian or Ubuntu; install the equivalents of: ${PACKAGES[*]}"
+  local missing=() root=() log=$HALFTONE_CACHE/apt.log
+  mapfile -t missing < <(missing_packages)
+  if ((${#missing[@]} == 0)); then
+    return
+  fi
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; then
+      fail "these packages are missing and neither root nor sudo is at hand. Have them installed with
+    apt-get install --no-install-recommends ${missing[*]}"
+    fi
+    root=(sudo)
+  fi
+  say "packages: installing ${#missing[@]} (about 4 minutes on a fresh machine): ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  { "${root[@]}" apt-get update && "${root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; } \
+    >"$log" 2>&1 || {
+    tail -15 "$log" >&2
+    fail "apt-get could not install: ${missing[*]} (whole log: $log)"
+  }
+}
+
+# The environment holds what tools and tests use of Python; its stamp is the list that it was made from.
+install_python() {
+  local venv=$HALFTONE_CACHE/venv
+  if cmp -s tools/requirements.txt "$venv/stamp"; then
+    return
+  fi
+  say "python: environment in $venv (about 1 minute)"
+  rm -rf "$venv"
+  python3 -m venv "$venv" || fail "python3 cannot make an environment in $venv"
+  "$venv/bin/python" -m pip install --quiet --requirement tools/requirements.txt ||
+    fail "pip could not install tools/requirements.txt into $venv"
+  cp tools/requirements.txt "$venv/stamp"
+}
+
+install_onnx() {
+  if [[ ! -f $(tools/dev/build_onnx.sh --where)/stamp ]]; then
+    say "onnx: building the library (about 3 minutes on 2 cores)"
+  fi
+  local where
+  where=$(tools/dev/build_onnx.sh) || fail "the ONNX library did not build"
+  say "onnx: $where"
+}
+
+mkdir -p "$HALFTONE_CACHE"
+install_packages
+install_python
+install_onnx
+say "all that a build needs is here ($((SECONDS - begin)) s)"
