@@ -83,6 +83,8 @@ public:
   /// Blocks the caller until the queue has passed the point; reports failures
   /// of the work before it.
   virtual Status wait() = 0;
+  /// Whether the queue has passed the point; does not block.
+  virtual bool ready() = 0;
 };
 
 /// One plan on one device, bound to its arenas.

@@ -7,11 +7,13 @@
 #include "runtime/base/ElementType.h"
 #include "runtime/base/Sha256.h"
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -147,7 +149,7 @@ struct Parameter {
 struct State {
   std::string name;
   uint32_t buffer;
-  std::string init; ///< All bytes of the buffer.
+  std::string init; ///< All bytes of the buffer, or one element that fills it.
 };
 
 struct Constant {
