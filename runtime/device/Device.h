@@ -144,4 +144,18 @@ public:
   prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas) = 0;
 };
 
+/// The devices of this build and machine, whatever family they belong to.
+std::vector<DeviceInfo> listDevices();
+
+/// A family of devices of which there is none here, and why.
+struct MissingDevices {
+  std::string name; ///< "cpu", "cuda".
+  std::string reason;
+};
+std::vector<MissingDevices> missingDevices();
+
+/// Opens "cpu", "cuda" or "cuda:K". Fails with what is missing and what there
+/// is.
+Result<std::unique_ptr<Device>> openDevice(const std::string &id);
+
 } // namespace halftone::runtime
