@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphOps.h"
+
+using namespace mlir;
+
+namespace halftone::graph {
+
+LogicalResult AddOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<HostTensor> &results) {
+  return evaluateElementwise<2>(*this, operands, results, [](auto a, auto b) { return a + b; });
+}
+
+Value AddOp::emitScalar(ScalarBuilder &b, ValueRange x) { return b.add(x[0], x[1]); }
+
+SmallVector<Value> AddOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) { return {grads[0], grads[0]}; }
+
+} // namespace halftone::graph

@@ -1,0 +1,2 @@
+// Losses; always FP32.
+include "compiler/graph/GraphBase.td"

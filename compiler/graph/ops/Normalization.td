@@ -1,0 +1,2 @@
+// Normalizations: composites that stay whole through colouring.
+include "compiler/graph/GraphBase.td"

@@ -1,0 +1,2 @@
+// Windows that slide over spatial axes, and convolution.
+include "compiler/graph/GraphBase.td"
