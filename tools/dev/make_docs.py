@@ -55,7 +55,8 @@ def row(record, everything):
     gradient = "rule" if "DifferentiableOpInterface" in interfaces else "none" if "NoGradient" in interfaces else ""
     lowering = ", ".join(word for interface, word in LOWERINGS.items() if interface in interfaces)
     summary = record["summary"].strip().replace("|", "\\|")
-    return f"| `{record['opName']}` | {summary} | {gradient} | {precision.lower().replace("fp16", " (fp16)")} | {lowering} |"
+    precision = precision.lower().replace("fp16", " (fp16)")
+    return f"| `{record['opName']}` | {summary} | {gradient} | {precision} | {lowering} |"
 
 
 def operators():
