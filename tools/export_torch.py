@@ -15,10 +15,13 @@ Needs torch (2.6 or newer), onnx, onnxscript and numpy. docs/export.md says what
 """
 
 import argparse
+import contextlib
 import copy
 import dataclasses
 import importlib.util
 import inspect
+import io
+import logging
 import pathlib
 import re
 import sys
@@ -137,14 +140,36 @@ def write_model(module, inputs, names, path, opset, exporter, dynamic):
     for name, symbolic in attempts:
         try:
             run = run_dynamo if name == "dynamo" else run_script
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with quiet():
                 run(copy.deepcopy(module), inputs, names, path, opset, symbolic)
-            return name, symbolic
+            return name, has_symbol(path)
         except Exception as error:  # an exporter may raise anything at all
+            while error.__cause__ is not None:
+                error = error.__cause__
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             failures.append(f"  {name}{' with a symbolic batch' if symbolic else ''}: {first[:200]}")
     raise ExportError("no exporter took this module:\n" + "\n".join(failures))
+
+
+def has_symbol(path):
+    import onnx
+
+    inputs = onnx.load(path, load_external_data=False).graph.input
+    return any(dim.dim_param for value in inputs for dim in value.type.tensor_type.shape.dim)
+
+
+@contextlib.contextmanager
+def quiet():
+    """Holds back what the exporters print and warn of; what matters is in the error that they raise."""
+    previous = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), \
+                contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(previous)
 
 
 def run_dynamo(module, inputs, names, path, opset, symbolic):
@@ -157,7 +182,10 @@ def run_dynamo(module, inputs, names, path, opset, symbolic):
     if symbolic:
         dim = torch.export.Dim("batch", min=2)
         shapes = {n: {0: dim} if n in batched(inputs) else {} for n in inputs}
-        options["dynamic_shapes"] = shapes if by_keyword(module) else tuple(shapes.values())
+        kinds = [p.kind for p in inspect.signature(module.forward).parameters.values()]
+        listed = tuple(shapes.values())
+        options["dynamic_shapes"] = (shapes if by_keyword(module) else
+                                     (listed,) if inspect.Parameter.VAR_POSITIONAL in kinds else listed)
     size = sum(p.numel() * p.element_size() for p in module.parameters())
     arguments = {"kwargs": dict(inputs)} if by_keyword(module) else {"args": tuple(inputs.values())}
     # optimize=True, the default, folds BatchNorm and constants into weights and renames what it touched.
@@ -277,6 +305,7 @@ def main(arguments=None):
     parser.add_argument("--exporter", choices=["auto", "dynamo", "script"], default="auto")
     parser.add_argument("--static", action="store_true", help="keep the example's batch size")
     options = parser.parse_args(arguments)
+    warnings.showwarning = lambda message, *_: print(f"export_torch: warning: {message}", file=sys.stderr)
     try:
         module, batch, *target = load_function(options.function)()
         made = export(module, batch, options.out, *target, loss=options.target_loss, opset=options.opset,

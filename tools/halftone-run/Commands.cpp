@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// All commands but train: each opens what it needs, runs, and prints one JSON
+// line last.
+#include "tools/halftone-run/Commands.h"
+
+#include "runtime/data/Npy.h"
+#include "runtime/plan/PlanReader.h"
+#include "runtime/session/Bench.h"
+#include "runtime/session/Evaluator.h"
+#include "runtime/session/Gradients.h"
+#include "runtime/session/Trace.h"
+#include "tools/halftone-run/Output.h"
+#include "tools/halftone-run/RunFolder.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace halftone::run {
+
+using namespace runtime;
+
+namespace {
+/// Plan, data and session of one program, opened in the order that finds cheap
+/// mistakes first.
+struct Opened {
+  NoticeSink notice = noticePrinter();
+  std::shared_ptr<const Plan> plan;
+  std::optional<DataSet> data;
+  std::unique_ptr<Session> session;
+
+  Status open(const CommonOptions &options, ProgramKind program,
+              bool needTargets) {
+    Result<std::shared_ptr<const Plan>> read = readPlan(options.plan);
+    HALFTONE_RETURN_IF_ERROR(read);
+    plan = std::move(*read);
+    if (plan->program(program).steps.empty())
+      return invalidInput(
+          fmt::format("{}: has no {} program", options.plan.string(),
+                      program == ProgramKind::Train ? "train" : "eval"));
+    ArrayMap made;
+    Result<DataSet> bound =
+        options.data.empty()
+            ? DataSet::bind(makeBenchData(*plan, options.seed.value_or(
+                                                     plan->defaultSeed)),
+                            "made-up data", *plan, program, needTargets, notice)
+            : DataSet::open(options.data, *plan, program, needTargets, notice);
+    HALFTONE_RETURN_IF_ERROR(bound);
+    data.emplace(std::move(*bound));
+    SessionOptions wanted;
+    wanted.device = options.device;
+    wanted.weights = options.weights;
+    wanted.seed = options.seed;
+    wanted.programs = {program};
+    Result<std::unique_ptr<Session>> opened =
+        Session::create(plan, wanted, notice);
+    HALFTONE_RETURN_IF_ERROR(opened);
+    session = std::move(*opened);
+    return {};
+  }
+};
+
+/// Writes the eval program's outputs.
+Status writeOutputs(Opened &opened, const std::filesystem::path &out) {
+  Result<ArrayMap> arrays =
+      runtime::predict(*opened.session, *opened.data, opened.notice);
+  HALFTONE_RETURN_IF_ERROR(arrays);
+  return writeNpz(out, *arrays);
+}
+
+Json describe(const DeviceInfo &info) {
+  Json json = {{"id", info.id},
+               {"target", info.target},
+               {"name", info.name},
+               {"architecture", info.architecture},
+               {"total_bytes", info.totalBytes}};
+  for (const auto &[key, value] : info.properties)
+    json[key] = value;
+  return json;
+}
+
+void printDevices() {
+  for (const DeviceInfo &info : listDevices()) {
+    fmt::print("{}: {}, {}, {:.1f} GiB\n", info.id, info.name,
+               info.architecture,
+               static_cast<double>(info.totalBytes) / 0x1p30);
+    for (const auto &[key, value] : info.properties)
+      fmt::print("    {}: {}\n", key, value);
+  }
+  for (const MissingDevices &missing : missingDevices())
+    fmt::print("{}: none ({})\n", missing.name, missing.reason);
+}
+} // namespace
+
+Status grads(const CommonOptions &options) {
+  HALFTONE_RETURN_IF_ERROR(checkOutputFile(options.out));
+  Opened opened;
+  HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Train, true));
+  Result<Gradients> result =
+      computeGradients(*opened.session, *opened.data, opened.notice);
+  HALFTONE_RETURN_IF_ERROR(result);
+  HALFTONE_RETURN_IF_ERROR(writeNpz(options.out, result->arrays));
+  float loss = 0;
+  std::memcpy(&loss, result->arrays["loss"].bytes.data(), sizeof loss);
+  printJson({{"loss", number(loss)},
+             {"scale", result->scale},
+             {"gradients", result->arrays.size() - 1},
+             {"out", options.out.string()}});
+  return {};
+}
+
+Status eval(const CommonOptions &options) {
+  if (!options.out.empty())
+    HALFTONE_RETURN_IF_ERROR(checkOutputFile(options.out));
+  Opened opened;
+  HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Eval, true));
+  Result<EvalResult> result =
+      evaluate(*opened.session, *opened.data, opened.notice);
+  HALFTONE_RETURN_IF_ERROR(result);
+  if (!options.out.empty())
+    HALFTONE_RETURN_IF_ERROR(writeOutputs(opened, options.out));
+  Json json = {{"loss", number(result->loss)}};
+  if (result->accuracy)
+    json["accuracy"] = *result->accuracy;
+  json["count"] = result->count;
+  json["rows"] = result->rows;
+  printJson(json);
+  return {};
+}
+
+Status predict(const CommonOptions &options) {
+  std::filesystem::path out =
+      options.out.empty() ? "predictions.npz" : options.out;
+  HALFTONE_RETURN_IF_ERROR(checkOutputFile(out));
+  Opened opened;
+  HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Eval, false));
+  HALFTONE_RETURN_IF_ERROR(writeOutputs(opened, out));
+  printJson({{"rows", opened.data->rows()}, {"out", out.string()}});
+  return {};
+}
+
+Status bench(const BenchOptions &options) {
+  Opened opened;
+  HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Train, true));
+  Result<BenchResult> result = runtime::bench(*opened.session, *opened.data,
+                                              options.warmup, options.steps);
+  HALFTONE_RETURN_IF_ERROR(result);
+  if (options.byNode) {
+    Result<std::vector<NodeTime>> times =
+        benchByNode(*opened.session, *opened.data, options.steps);
+    HALFTONE_RETURN_IF_ERROR(times);
+    for (const NodeTime &time : *times)
+      fmt::print("{:10.3f} ms  {:3} steps  {}\n", time.milliseconds, time.steps,
+                 time.node);
+  }
+  const Plan &plan = *opened.plan;
+  const DeviceInfo &device = opened.session->device().info();
+  printJson({{"model", plan.modelName.empty() ? options.plan.stem().string()
+                                              : plan.modelName},
+             {"system", "halftone"},
+             {"device", device.id},
+             {"device_name", device.name},
+             {"precision", plan.precision},
+             {"batch", plan.batch},
+             {"ms_median", result->median()},
+             {"ms_mean", result->mean()},
+             {"ms_min", result->milliseconds.front()},
+             {"samples_per_s",
+              static_cast<double>(plan.batch) * 1000 / result->median()},
+             {"peak_mib", static_cast<double>(result->peakBytes) / 0x1p20},
+             {"skipped", result->skipped}});
+  return {};
+}
+
+Status trace(const CommonOptions &options, const std::string &program) {
+  std::error_code error;
+  if (std::filesystem::exists(options.out, error) &&
+      !std::filesystem::is_empty(options.out, error))
+    return invalidInput(
+        fmt::format("'{}' is not an empty folder", options.out.string()));
+  ProgramKind kind = program == "eval" ? ProgramKind::Eval : ProgramKind::Train;
+  Opened opened;
+  HALFTONE_RETURN_IF_ERROR(opened.open(options, kind, true));
+  std::filesystem::create_directories(options.out, error);
+  if (error)
+    return failed(fmt::format("cannot make the folder '{}': {}",
+                              options.out.string(), error.message()));
+  HALFTONE_RETURN_IF_ERROR(
+      writeTrace(*opened.session, *opened.data, kind, options.out));
+  printJson({{"program", program},
+             {"steps", opened.plan->program(kind).steps.size()},
+             {"out", options.out.string()}});
+  return {};
+}
+
+Status devices(bool asJson) {
+  if (!asJson) {
+    printDevices();
+    return {};
+  }
+  Json json = {{"devices", Json::array()}, {"missing", Json::object()}};
+  for (const DeviceInfo &info : listDevices())
+    json["devices"].push_back(describe(info));
+  for (const MissingDevices &missing : missingDevices())
+    json["missing"][missing.name] = missing.reason;
+  printJson(json);
+  return {};
+}
+
+void printVersion() {
+  fmt::print("halftone-run {}\n", HALFTONE_VERSION);
+  printDevices();
+}
+
+} // namespace halftone::run
