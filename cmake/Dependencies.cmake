@@ -65,3 +65,6 @@ if(HALFTONE_COMPILER)
     INTERFACE_COMPILE_DEFINITIONS "ONNX_ML=1;ONNX_NAMESPACE=onnx"
     INTERFACE_LINK_LIBRARIES protobuf::libprotobuf)
 endif()
+
+# CUDA's assembler, for the tests of generated kernels: from a toolkit, or where tools/setup.sh put it.
+find_program(HALFTONE_PTXAS ptxas PATHS /usr/local/cuda/bin ${HALFTONE_CACHE})

@@ -28,7 +28,8 @@ function(halftone_program)
   halftone_flags(${ARG_NAME} "${ARG_PCH}")
 endfunction()
 
-# halftone_test(NAME runtime_base_test SRCS ... DEPS ... [LABELS host]): a GoogleTest program, one ctest entry a case.
+# halftone_test(NAME runtime_base_test SRCS ... DEPS ... [LABELS host]): a GoogleTest program, one ctest entry a case. It is
+# compiled with HALFTONE_TESTDATA and HALFTONE_BIN (folders) and HALFTONE_PTXAS (a program, or "...-NOTFOUND").
 function(halftone_test)
   cmake_parse_arguments(ARG "" "NAME;PCH" "SRCS;DEPS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
@@ -38,7 +39,8 @@ function(halftone_test)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(${ARG_NAME} PRIVATE
-    HALFTONE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" HALFTONE_BIN="${CMAKE_BINARY_DIR}/bin")
+    HALFTONE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" HALFTONE_BIN="${CMAKE_BINARY_DIR}/bin"
+    HALFTONE_PTXAS="${HALFTONE_PTXAS}")
   halftone_flags(${ARG_NAME} "${ARG_PCH}")
   gtest_discover_tests(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_MODE PRE_TEST)
 endfunction()

@@ -2,7 +2,8 @@
 """How lit runs the tests of this folder: which files are tests, and what their RUN lines may name.
 
 Run one file with tools/dev/lit.sh PRESET FILE. A test names the programs as on a command line (halftone, halftone-run,
-halftone-opt, FileCheck, not), the sample models as %testdata, and its own scratch files as %t.
+halftone-opt, FileCheck, not), the sample models as %testdata, the repository as %root, Python with numpy and onnx as %python,
+CUDA's assembler as %ptxas (REQUIRES: ptxas), and its own scratch files as %t.
 """
 
 import os
@@ -21,4 +22,7 @@ config.substitutions += [
     ("%testdata", config.testdata),
     ("%root", os.path.dirname(config.test_source_root)),
     ("%python", config.python),
+    ("%ptxas", config.ptxas),
 ]
+if not config.ptxas.endswith("NOTFOUND"):
+    config.available_features.add("ptxas")

@@ -67,6 +67,19 @@ install_python() {
   cp tools/requirements.txt "$venv/stamp"
 }
 
+# CUDA's assembler checks the generated kernels; no GPU and no toolkit is needed for that.
+install_ptxas() {
+  if command -v ptxas >/dev/null || [[ -x /usr/local/cuda/bin/ptxas || -x $HALFTONE_CACHE/ptxas ]]; then
+    return
+  fi
+  say "ptxas: from the package nvidia-cuda-nvcc (47 MB, half a minute)"
+  local venv=$HALFTONE_CACHE/venv found
+  "$venv/bin/python" -m pip install --quiet --no-deps nvidia-cuda-nvcc==13.0.88 || fail "pip could not install nvidia-cuda-nvcc"
+  found=$(find "$venv/lib" -path '*/bin/ptxas' -print -quit)
+  [[ -n $found ]] || fail "nvidia-cuda-nvcc brought no ptxas"
+  ln -sf "$found" "$HALFTONE_CACHE/ptxas"
+}
+
 install_onnx() {
   if [[ ! -f $(tools/dev/build_onnx.sh --where)/stamp ]]; then
     say "onnx: building the library (about 3 minutes on 2 cores)"
@@ -79,5 +92,6 @@ install_onnx() {
 mkdir -p "$HALFTONE_CACHE"
 install_packages
 install_python
+install_ptxas
 install_onnx
 say "all that a build needs is here ($((SECONDS - begin)) s)"
