@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan in the memory of a device: owns the arenas, moves buffers in and out,
+// runs the programs whole or step by step.
+#pragma once
+
+#include "runtime/device/Device.h"
+
+#include <functional>
+
+namespace halftone::runtime {
+
+/// Looks at the steps of a program as they run. `step` is the index in the
+/// program. The device has finished everything before; a failure stops the run.
+/// Empty functions are skipped.
+struct StepObserver {
+  std::function<Status(size_t step)> before;
+  std::function<Status(size_t step)> after;
+};
+
+/// Which steps of a program to run.
+enum class ProgramPart : uint8_t {
+  All,
+  Gradients, ///< Everything but Phase::Optimizer: gradients are complete,
+             ///< nothing persistent has changed.
+};
+
+class Executor {
+public:
+  /// Allocates the arenas that `programs` touch (parameters and constants
+  /// always), all zero, uploads the plan's constants and the states' initial
+  /// values, and prepares the plan. Checks first that the memory is there.
+  /// `device` must outlive the result.
+  static Result<std::unique_ptr<Executor>>
+  create(Device &device, std::shared_ptr<const Plan> plan,
+         std::vector<ProgramKind> programs);
+
+  const Plan &plan() const { return *thePlan; }
+  const std::shared_ptr<const Plan> &sharedPlan() const { return thePlan; }
+  Device &device() const { return theDevice; }
+
+  /// Whether the arena has memory here.
+  bool hasArena(uint32_t arena) const {
+    return arenas[arena].data() != nullptr;
+  }
+  bool hasBuffer(uint32_t buffer) const {
+    return hasArena(thePlan->buffers[buffer].arena);
+  }
+  /// The device address of a buffer or the base of an arena.
+  void *address(uint32_t buffer) const;
+  void *arenaAddress(uint32_t arena) const { return arenas[arena].data(); }
+
+  /// Queue a program's steps; does not wait.
+  Status run(ProgramKind program, ProgramPart part = ProgramPart::All);
+  /// Runs step by step, waiting after each.
+  Status runObserved(ProgramKind program, const StepObserver &observer,
+                     ProgramPart part = ProgramPart::All);
+
+  /// Copy all bytes of a buffer, after all work queued so far; wait until done.
+  Status read(uint32_t buffer, void *destination);
+  Status write(uint32_t buffer, const void *source);
+  Result<std::vector<std::byte>> read(uint32_t buffer);
+
+  /// Sets every state to its initial value.
+  Status resetStates();
+
+private:
+  Executor(Device &device, std::shared_ptr<const Plan> plan)
+      : theDevice(device), thePlan(std::move(plan)) {}
+
+  Status allocate(const std::vector<ProgramKind> &programs);
+  Status uploadConstants();
+
+  Device &theDevice;
+  std::shared_ptr<const Plan> thePlan;
+  std::vector<Memory> arenas;
+  std::unique_ptr<Executable> executable;
+};
+
+/// Queues the value of a state: all its bytes, or one element that fills it.
+Status queueInitialValue(Device &device, const Buffer &buffer, void *address,
+                         const std::string &init);
+
+} // namespace halftone::runtime

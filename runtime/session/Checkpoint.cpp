@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints: arenas as raw bytes in a safetensors file, numbers in
+// checkpoint.json.
+#include "runtime/session/Checkpoint.h"
+
+#include "runtime/data/Safetensors.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace halftone::runtime {
+
+namespace {
+using Json = nlohmann::ordered_json;
+constexpr int kFormat = 1;
+constexpr uint64_t kPieceBytes = 64 << 20;
+
+std::string arenaKey(const Plan &plan, size_t index) {
+  return fmt::format("arena.{}.{}", index, plan.arenas[index].name);
+}
+
+std::string hashText(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+bool isSaved(const Executor &executor, size_t arena) {
+  return isPersistent(executor.plan().arenas[arena].kind) &&
+         executor.hasArena(static_cast<uint32_t>(arena));
+}
+
+/// Downloads an arena piece by piece.
+Status produceArena(Executor &executor, size_t arena, const ByteSink &sink) {
+  uint64_t total = executor.plan().arenas[arena].bytes;
+  auto *base = static_cast<const std::byte *>(
+      executor.arenaAddress(static_cast<uint32_t>(arena)));
+  std::vector<std::byte> piece(std::min(total, kPieceBytes));
+  for (uint64_t done = 0; done < total; done += piece.size()) {
+    piece.resize(std::min<uint64_t>(piece.size(), total - done));
+    HALFTONE_RETURN_IF_ERROR(executor.device().download(
+        Queue::Compute, piece.data(), base + done, piece.size()));
+    HALFTONE_RETURN_IF_ERROR(executor.device().synchronize());
+    HALFTONE_RETURN_IF_ERROR(sink(piece));
+  }
+  return {};
+}
+
+void removeOthers(const std::filesystem::path &folder,
+                  const std::string &keep) {
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename();
+    if (name.starts_with("arenas-") && name != keep)
+      std::filesystem::remove(entry.path(), error);
+  }
+}
+
+struct Description {
+  CheckpointInfo info;
+  std::string arenasFile;
+};
+
+Result<Description> readDescription(const std::filesystem::path &folder,
+                                    const Plan &plan) {
+  std::filesystem::path path = folder / "checkpoint.json";
+  Result<MappedFile> file = MappedFile::open(path);
+  HALFTONE_RETURN_IF_ERROR(file);
+  auto *text = reinterpret_cast<const char *>(file->bytes().data());
+  Json json = Json::parse(text, text + file->bytes().size(), nullptr, false);
+  auto holds = [&](const char *key, Json::value_t type) {
+    return json.contains(key) && json[key].type() == type;
+  };
+  using Type = Json::value_t;
+  if (!json.is_object() || json.value("format", Json()) != kFormat ||
+      !holds("plan", Type::string) || !holds("arenas", Type::string) ||
+      !holds("step", Type::number_unsigned) ||
+      !holds("applied", Type::number_unsigned) ||
+      !holds("seed", Type::number_unsigned) ||
+      !holds("rows", Type::number_unsigned) ||
+      !holds("batch", Type::number_unsigned) ||
+      !holds("shuffle", Type::boolean))
+    return invalidInput(path.string() + ": not a checkpoint, or damaged");
+  std::string hash = json["plan"].get<std::string>();
+  if (hash != hashText(plan.contentHash))
+    return invalidInput(fmt::format(
+        "{}: the checkpoint belongs to another plan (its hash is {}, this "
+        "plan's is {}); resume with the plan it was made with, or start anew "
+        "from its weights with --weights",
+        path.string(), hash, hashText(plan.contentHash)));
+  Description result;
+  result.info = {json["step"].get<int64_t>(),  json["applied"].get<int64_t>(),
+                 json["seed"].get<uint64_t>(), json["rows"].get<int64_t>(),
+                 json["batch"].get<int64_t>(), json["shuffle"].get<bool>()};
+  std::filesystem::path arenas = json["arenas"].get<std::string>();
+  if (arenas.filename() != arenas)
+    return invalidInput(path.string() + ": names a file outside its folder");
+  result.arenasFile = arenas;
+  return result;
+}
+} // namespace
+
+Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
+                      const CheckpointInfo &info) {
+  Executor &executor = session.executor();
+  const Plan &plan = executor.plan();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return failed(fmt::format("cannot make the folder '{}': {}",
+                              folder.string(), error.message()));
+  std::vector<SafetensorsEntry> entries;
+  for (size_t i = 0; i < plan.arenas.size(); ++i)
+    if (isSaved(executor, i))
+      entries.push_back({arenaKey(plan, i),
+                         DataType::U8,
+                         {static_cast<int64_t>(plan.arenas[i].bytes)},
+                         [&executor, i](const ByteSink &sink) {
+                           return produceArena(executor, i, sink);
+                         }});
+  std::string file = fmt::format("arenas-{:09}.safetensors", info.step);
+  HALFTONE_RETURN_IF_ERROR(writeSafetensors(folder / file, entries));
+  int64_t perEpoch = std::max<int64_t>(info.rows / info.batch, 1);
+  Json json = {{"format", kFormat},
+               {"plan", hashText(plan.contentHash)},
+               {"model", plan.modelName},
+               {"step", uint64_t(info.step)},
+               {"applied", uint64_t(info.applied)},
+               {"seed", info.seed},
+               {"rows", uint64_t(info.rows)},
+               {"batch", uint64_t(info.batch)},
+               {"shuffle", info.shuffle},
+               {"epoch", uint64_t(info.step / perEpoch)},
+               {"batch_of_epoch", uint64_t(info.step % perEpoch)},
+               {"arenas", file}};
+  for (const char *name : {"rng_step", "loss_scale", "step"}) {
+    Result<std::optional<double>> value = session.readState(name);
+    HALFTONE_RETURN_IF_ERROR(value);
+    if (*value)
+      json["states"][name] = **value;
+  }
+  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  HALFTONE_RETURN_IF_ERROR(
+      writeFileAtomically(folder / "checkpoint.json", text + "\n"));
+  removeOthers(folder, file);
+  return {};
+}
+
+Result<CheckpointInfo> readCheckpointInfo(const std::filesystem::path &folder,
+                                          const Plan &plan) {
+  Result<Description> description = readDescription(folder, plan);
+  HALFTONE_RETURN_IF_ERROR(description);
+  return description->info;
+}
+
+Result<CheckpointInfo> loadCheckpoint(Session &session,
+                                      const std::filesystem::path &folder) {
+  Executor &executor = session.executor();
+  const Plan &plan = executor.plan();
+  Result<Description> description = readDescription(folder, plan);
+  HALFTONE_RETURN_IF_ERROR(description);
+  std::filesystem::path path = folder / description->arenasFile;
+  Result<SafetensorsFile> file = readSafetensors(path);
+  HALFTONE_RETURN_IF_ERROR(file);
+  for (size_t i = 0; i < plan.arenas.size(); ++i) {
+    if (!isSaved(executor, i))
+      continue;
+    auto found = file->arrays.find(arenaKey(plan, i));
+    if (found == file->arrays.end() ||
+        found->second.bytes.size() != plan.arenas[i].bytes)
+      return invalidInput(fmt::format("{}: arena '{}' is missing or has "
+                                      "another size",
+                                      path.string(), plan.arenas[i].name));
+    HALFTONE_RETURN_IF_ERROR(executor.device().upload(
+        Queue::Compute, executor.arenaAddress(static_cast<uint32_t>(i)),
+        found->second.bytes.data(), found->second.bytes.size()));
+  }
+  HALFTONE_RETURN_IF_ERROR(executor.device().synchronize());
+  HALFTONE_RETURN_IF_ERROR(session.setSeed(description->info.seed));
+  return description->info;
+}
+
+} // namespace halftone::runtime

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two slots take turns, so that one batch travels while the other is used.
+#include "runtime/session/InputFeed.h"
+
+namespace halftone::runtime {
+
+namespace {
+constexpr uint64_t kAlignment = 256;
+}
+
+Result<InputFeed> InputFeed::create(Executor &executor, ProgramKind program,
+                                    const DataSet &data) {
+  InputFeed feed(executor, program, data);
+  uint64_t bytes = 0;
+  for (const Input &input : executor.plan().programInputs(program)) {
+    feed.offsets.push_back(bytes);
+    uint64_t size = executor.plan().buffers[input.buffer].bytes;
+    bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  for (Slot &slot : feed.slots) {
+    Result<Memory> staging = executor.device().allocateStaging(bytes);
+    HALFTONE_RETURN_IF_ERROR(staging);
+    Result<Memory> device = executor.device().allocate(bytes, "input staging");
+    HALFTONE_RETURN_IF_ERROR(device);
+    slot.staging = std::move(*staging);
+    slot.device = std::move(*device);
+  }
+  return feed;
+}
+
+bool InputFeed::isInPlace(size_t input) const {
+  const Plan &plan = executor->plan();
+  uint32_t buffer = plan.programInputs(program)[input].buffer;
+  return fedBefore && data->isFixed(input) &&
+         plan.arenas[plan.buffers[buffer].arena].kind == ArenaKind::Inputs;
+}
+
+Status InputFeed::feed(std::span<const int64_t> rows) {
+  const Plan &plan = executor->plan();
+  const std::vector<Input> &inputs = plan.programInputs(program);
+  Device &device = executor->device();
+  std::vector<size_t> moving;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!isInPlace(i) && plan.buffers[inputs[i].buffer].bytes != 0)
+      moving.push_back(i);
+  fedBefore = true;
+  if (moving.empty())
+    return {};
+
+  Slot &slot = slots[next++ % slots.size()];
+  auto *staging = static_cast<std::byte *>(slot.staging.data());
+  auto *landing = static_cast<std::byte *>(slot.device.data());
+  if (slot.uploaded)
+    HALFTONE_RETURN_IF_ERROR(slot.uploaded->wait());
+  if (slot.consumed)
+    HALFTONE_RETURN_IF_ERROR(device.waitFor(Queue::Transfer, slot.consumed));
+  for (size_t i : moving) {
+    data->gather(i, rows, staging + offsets[i]);
+    HALFTONE_RETURN_IF_ERROR(device.upload(
+        Queue::Transfer, landing + offsets[i], staging + offsets[i],
+        plan.buffers[inputs[i].buffer].bytes));
+  }
+  Result<std::shared_ptr<Event>> uploaded = device.record(Queue::Transfer);
+  HALFTONE_RETURN_IF_ERROR(uploaded);
+  slot.uploaded = std::move(*uploaded);
+  HALFTONE_RETURN_IF_ERROR(device.waitFor(Queue::Compute, slot.uploaded));
+  for (size_t i : moving)
+    HALFTONE_RETURN_IF_ERROR(device.copy(
+        Queue::Compute, executor->address(inputs[i].buffer),
+        landing + offsets[i], plan.buffers[inputs[i].buffer].bytes));
+  Result<std::shared_ptr<Event>> consumed = device.record(Queue::Compute);
+  HALFTONE_RETURN_IF_ERROR(consumed);
+  slot.consumed = std::move(*consumed);
+  return {};
+}
+
+} // namespace halftone::runtime

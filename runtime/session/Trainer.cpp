@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps in flight: each has a slot of staging memory that receives its few
+// numbers.
+#include "runtime/session/Trainer.h"
+
+#include "runtime/session/NonFinite.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace halftone::runtime {
+
+Result<std::unique_ptr<Trainer>> Trainer::create(Session &session,
+                                                 const DataSet &data,
+                                                 BatchOrder order,
+                                                 int64_t stepsDone) {
+  Result<InputFeed> feed =
+      InputFeed::create(session.executor(), ProgramKind::Train, data);
+  HALFTONE_RETURN_IF_ERROR(feed);
+  std::unique_ptr<Trainer> trainer(
+      new Trainer(session, std::move(order), std::move(*feed)));
+  Result<Memory> staging =
+      session.device().allocateStaging(kDepth * kNumbers * kNumberBytes);
+  HALFTONE_RETURN_IF_ERROR(staging);
+  trainer->staging = std::move(*staging);
+  trainer->queued = stepsDone;
+  trainer->findNumbers();
+  if (!trainer->buffers[kLoss])
+    return invalidInput("the plan has no train program with an output 'loss'");
+  return trainer;
+}
+
+void Trainer::findNumbers() {
+  const Plan &plan = session.plan();
+  auto state = [&](std::string_view name) -> std::optional<uint32_t> {
+    const State *found = plan.findState(name);
+    return found ? std::optional(found->buffer) : findOutput(plan.train, name);
+  };
+  buffers = {state("loss_scale"), state("learning_rate"),
+             findOutput(plan.train, "loss"), state("found_inf"),
+             state("grad_norm")};
+  for (std::optional<uint32_t> &buffer : buffers)
+    if (buffer && plan.buffers[*buffer].elements == 0)
+      buffer.reset();
+}
+
+Status Trainer::queueNumber(Number which, size_t slot) {
+  if (!buffers[which])
+    return {};
+  auto *target = static_cast<std::byte *>(staging.data()) +
+                 (slot * kNumbers + which) * kNumberBytes;
+  return session.device().download(
+      Queue::Compute, target, session.executor().address(*buffers[which]),
+      elementSize(session.plan().buffers[*buffers[which]].type));
+}
+
+Status Trainer::step(const ReportSink &sink) {
+  if (pending.size() == kDepth)
+    HALFTONE_RETURN_IF_ERROR(report(sink));
+  if (pending.empty())
+    lastReport = std::chrono::steady_clock::now();
+  size_t slot = static_cast<size_t>(queued) % kDepth;
+  HALFTONE_RETURN_IF_ERROR(feed.feed(order.batchOf(queued)));
+  HALFTONE_RETURN_IF_ERROR(queueNumber(kScale, slot));
+  HALFTONE_RETURN_IF_ERROR(queueNumber(kRate, slot));
+  HALFTONE_RETURN_IF_ERROR(session.executor().run(ProgramKind::Train));
+  for (Number which : {kLoss, kFoundInf, kGradNorm})
+    HALFTONE_RETURN_IF_ERROR(queueNumber(which, slot));
+  Result<std::shared_ptr<Event>> done = session.device().record(Queue::Compute);
+  HALFTONE_RETURN_IF_ERROR(done);
+  pending.push_back({++queued, slot, std::move(*done)});
+  while (!pending.empty() && pending.front().done->ready())
+    HALFTONE_RETURN_IF_ERROR(report(sink));
+  return {};
+}
+
+Status Trainer::finish(const ReportSink &sink) {
+  while (!pending.empty())
+    HALFTONE_RETURN_IF_ERROR(report(sink));
+  return {};
+}
+
+double Trainer::number(Number which, size_t slot, double absent) const {
+  if (!buffers[which])
+    return absent;
+  auto *source = static_cast<const std::byte *>(staging.data()) +
+                 (slot * kNumbers + which) * kNumberBytes;
+  return decodeNumber(session.plan().buffers[*buffers[which]].type, source);
+}
+
+Status Trainer::report(const ReportSink &sink) {
+  Pending front = std::move(pending.front());
+  pending.pop_front();
+  HALFTONE_RETURN_IF_ERROR(front.done->wait());
+  StepReport report;
+  report.step = front.step;
+  report.loss = number(kLoss, front.slot, NAN);
+  report.lr = number(kRate, front.slot, NAN);
+  report.scale = number(kScale, front.slot, 1);
+  report.applied = number(kFoundInf, front.slot, 0) == 0;
+  report.gradNorm = number(kGradNorm, front.slot, NAN);
+  auto now = std::chrono::steady_clock::now();
+  report.milliseconds =
+      std::chrono::duration<double, std::milli>(now - lastReport).count();
+  lastReport = now;
+  if (!report.applied && front.step == queued) {
+    Result<std::string> name = firstBadGradient(session.executor());
+    HALFTONE_RETURN_IF_ERROR(name);
+    report.firstBad = std::move(*name);
+  }
+  HALFTONE_RETURN_IF_ERROR(sink(report));
+  return watchSkips(report);
+}
+
+Status Trainer::watchSkips(const StepReport &report) {
+  if (report.applied) {
+    stuckSkips = 0;
+    lastSkippedScale = -1;
+    return {};
+  }
+  stuckSkips = report.scale == lastSkippedScale ? stuckSkips + 1 : 1;
+  lastSkippedScale = report.scale;
+  if (stuckSkips < kMaxStuckSkips)
+    return {};
+  Result<std::string> culprit =
+      describeFirstNonFinite(session.executor(), ProgramKind::Train);
+  HALFTONE_RETURN_IF_ERROR(culprit);
+  return {StatusCode::NonFinite,
+          fmt::format("stopped at step {}: {} steps in a row had gradients "
+                      "that are not finite at loss scale {}; {}",
+                      report.step, stuckSkips, report.scale, *culprit)};
+}
+
+} // namespace halftone::runtime
