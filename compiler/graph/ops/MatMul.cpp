@@ -8,7 +8,8 @@ using namespace mlir;
 namespace halftone::graph {
 namespace {
 
-/// Extents of one product: C[m,n] = A[m,k] B[k,n], and the batches of each operand.
+/// Extents of one product: C[m,n] = A[m,k] B[k,n], and the batches of each
+/// operand.
 struct Extents {
   int64_t m, n, k, kB;
   SmallVector<int64_t> batchA, batchB;
@@ -28,39 +29,50 @@ Extents extentsOf(Value a, Value b, bool transposeA, bool transposeB) {
 
 Value collapseRows(ImplicitLocOpBuilder &b, Value x) {
   int64_t columns = shapeOf(x).back();
-  return b.create<ReshapeOp>(x, ArrayRef<int64_t>{numElements(shapeOf(x)) / columns, columns});
+  return b.create<ReshapeOp>(
+      x, ArrayRef<int64_t>{numElements(shapeOf(x)) / columns, columns});
 }
 
 } // namespace
 
-LogicalResult MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
   if (rankOf(adaptor.getA()) < 2 || rankOf(adaptor.getB()) < 2)
-    return emitOptionalError(location, "operands need rank 2 or more, got ", adaptor.getA().getType(), " and ", adaptor.getB().getType());
-  Extents e = extentsOf(adaptor.getA(), adaptor.getB(), adaptor.getTransposeA(), adaptor.getTransposeB());
+    return emitOptionalError(location, "operands need rank 2 or more, got ",
+                             adaptor.getA().getType(), " and ",
+                             adaptor.getB().getType());
+  Extents e = extentsOf(adaptor.getA(), adaptor.getB(), adaptor.getTransposeA(),
+                        adaptor.getTransposeB());
   auto batch = broadcastShapes(e.batchA, e.batchB);
   if (e.k != e.kB || failed(batch))
-    return emitOptionalError(location, "shapes do not multiply: ", adaptor.getA().getType(), " and ", adaptor.getB().getType());
-  if (numElements(e.batchA) != 1 && numElements(e.batchB) != 1 && numElements(e.batchA) != numElements(e.batchB))
-    return emitOptionalError(location, "batch axes that broadcast into each other must be expanded first: ", adaptor.getA().getType(),
-                             " and ", adaptor.getB().getType());
+    return emitOptionalError(
+        location, "shapes do not multiply: ", adaptor.getA().getType(), " and ",
+        adaptor.getB().getType());
   batch->append({e.m, e.n});
   types.push_back(RankedTensorType::get(*batch, elementTypeOf(adaptor.getA())));
   return success();
 }
 
-LogicalResult MatMulOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<HostTensor> &results) {
+LogicalResult MatMulOp::evaluate(ArrayRef<HostTensor> operands,
+                                 SmallVectorImpl<HostTensor> &results) {
   Extents e = extentsOf(getA(), getB(), getTransposeA(), getTransposeB());
   HostTensor out = resultTensor(*this);
-  int64_t batches = out.size() / std::max<int64_t>(1, e.m * e.n);
-  int64_t strideA = numElements(e.batchA) == 1 ? 0 : e.m * e.k, strideB = numElements(e.batchB) == 1 ? 0 : e.k * e.n;
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    const double *a = operands[0].floats.data() + batch * strideA, *b = operands[1].floats.data() + batch * strideB;
+  ArrayRef<int64_t> batches = out.getShape().drop_back(2);
+  SmallVector<int64_t> index(batches.size(), 0);
+  for (int64_t batch = 0, n = numElements(batches); batch < n;
+       ++batch, nextIndex(index, batches)) {
+    const double *a = operands[0].floats.data() +
+                      broadcastOffset(index, e.batchA) * e.m * e.k;
+    const double *b = operands[1].floats.data() +
+                      broadcastOffset(index, e.batchB) * e.k * e.n;
     for (int64_t i = 0; i < e.m; ++i)
       for (int64_t j = 0; j < e.n; ++j) {
         double sum = 0;
         for (int64_t p = 0; p < e.k; ++p)
-          sum += (getTransposeA() ? a[p * e.m + i] : a[i * e.k + p]) * (getTransposeB() ? b[j * e.k + p] : b[p * e.n + j]);
+          sum += (getTransposeA() ? a[p * e.m + i] : a[i * e.k + p]) *
+                 (getTransposeB() ? b[j * e.k + p] : b[p * e.n + j]);
         out.floats[(batch * e.m + i) * e.n + j] = sum;
       }
   }
@@ -68,37 +80,47 @@ LogicalResult MatMulOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<
   return success();
 }
 
-// C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, each transposed back where its operand was. A matrix B shared by all batches of
-// A gets its gradient from one product over the collapsed rows instead of a sum over batches.
-SmallVector<Value> MatMulOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+// C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, each transposed back
+// where its operand was. A matrix B shared by all batches of A gets its
+// gradient from one product over the collapsed rows instead of a sum over
+// batches.
+SmallVector<Value> MatMulOp::buildVjp(ImplicitLocOpBuilder &b,
+                                      ValueRange grads) {
   Value a = getA(), w = getB(), dc = grads[0];
   bool ta = getTransposeA(), tb = getTransposeB();
-  Value da = ta ? b.create<MatMulOp>(w, dc, tb, true) : b.create<MatMulOp>(dc, w, false, !tb);
+  Value da = ta ? b.create<MatMulOp>(w, dc, tb, true)
+                : b.create<MatMulOp>(dc, w, false, !tb);
   Value rowsA = a, rowsC = dc;
   if (!ta && rankOf(w) == 2 && rankOf(a) > 2) {
     rowsA = collapseRows(b, a);
     rowsC = collapseRows(b, dc);
   }
-  Value dw = tb ? b.create<MatMulOp>(rowsC, rowsA, true, ta) : b.create<MatMulOp>(rowsA, rowsC, !ta, false);
+  Value dw = tb ? b.create<MatMulOp>(rowsC, rowsA, true, ta)
+                : b.create<MatMulOp>(rowsA, rowsC, !ta, false);
   return {da, dw};
 }
 
 double MatMulOp::getFlops() {
   Extents e = extentsOf(getA(), getB(), getTransposeA(), getTransposeB());
-  return 2.0 * static_cast<double>(numElements(shapeOf(getC()))) * static_cast<double>(e.k);
+  return 2.0 * static_cast<double>(numElements(shapeOf(getC()))) *
+         static_cast<double>(e.k);
 }
 
+// Canonical products only: each operand has all batches or one matrix for all
+// (MatMulPatterns.cpp).
 void MatMulOp::lower(OpBuilder &b, ValueRange inputs, ValueRange outputs) {
   Extents e = extentsOf(getA(), getB(), getTransposeA(), getTransposeB());
   int64_t batch = numElements(shapeOf(getC())) / (e.m * e.n), m = e.m;
-  int64_t strideA = numElements(e.batchA) == 1 ? 0 : e.m * e.k, strideB = numElements(e.batchB) == 1 ? 0 : e.k * e.n;
+  int64_t strideA = numElements(e.batchA) == 1 ? 0 : e.m * e.k,
+          strideB = numElements(e.batchB) == 1 ? 0 : e.k * e.n;
   // One matrix B for all batches of A: the rows of A simply continue.
   if (batch > 1 && strideB == 0 && !getTransposeA()) {
     m *= batch;
     batch = 1;
     strideA = 0;
   }
-  b.create<exec::MatMulOp>(getLoc(), inputs, outputs, batch, m, e.n, e.k, getTransposeA(), getTransposeB(), strideA, strideB,
+  b.create<exec::MatMulOp>(getLoc(), inputs, outputs, batch, m, e.n, e.k,
+                           getTransposeA(), getTransposeB(), strideA, strideB,
                            batch > 1 ? m * e.n : 0);
 }
 
