@@ -10,6 +10,8 @@ using namespace halftone::graph;
 void GraphDialect::initialize() {
   registerProgramOps();
   registerElementwiseOps();
+  registerLogicOps();
+  registerActivationOps();
   registerMovementOps();
   registerReductionOps();
   registerProductOps();

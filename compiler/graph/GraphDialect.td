@@ -17,6 +17,8 @@ def Graph_Dialect : Dialect {
     // One a family, defined in the family's generated file.
     void registerProgramOps();
     void registerElementwiseOps();
+    void registerLogicOps();
+    void registerActivationOps();
     void registerMovementOps();
     void registerReductionOps();
     void registerProductOps();

@@ -6,6 +6,10 @@
 #define GET_OP_CLASSES
 #include "compiler/graph/ops/Elementwise.h.inc"
 #define GET_OP_CLASSES
+#include "compiler/graph/ops/Logic.h.inc"
+#define GET_OP_CLASSES
+#include "compiler/graph/ops/Activation.h.inc"
+#define GET_OP_CLASSES
 #include "compiler/graph/ops/Movement.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/graph/ops/Reduction.h.inc"

@@ -6,12 +6,16 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-LogicalResult NegOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<HostTensor> &results) {
-  return evaluateElementwise<1>(*this, operands, results, [](auto x) { return -x; });
+LogicalResult NegOp::evaluate(ArrayRef<HostTensor> operands,
+                              SmallVectorImpl<HostTensor> &results) {
+  return evaluateElementwise<1>(*this, operands, results,
+                                [](auto x) { return -x; });
 }
 
 Value NegOp::emitScalar(ScalarBuilder &b, ValueRange x) { return b.neg(x[0]); }
 
-SmallVector<Value> NegOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) { return {b.create<NegOp>(grads[0])}; }
+SmallVector<Value> NegOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+  return {b.create<NegOp>(grads[0])};
+}
 
 } // namespace halftone::graph

@@ -6,7 +6,9 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   auto input = cast<RankedTensorType>(adaptor.getData().getType());
   SmallVector<int64_t> shape(adaptor.getShape());
@@ -14,25 +16,31 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0 && !adaptor.getAllowzero()) {
       if (d >= static_cast<size_t>(input.getRank()))
-        return emitOptionalError(location, "shape entry ", d, " copies an extent that the input of rank ", input.getRank(), " lacks");
+        return emitOptionalError(location, "shape entry ", d,
+                                 " copies an extent that the input of rank ",
+                                 input.getRank(), " lacks");
       shape[d] = input.getDimSize(d);
     }
     if (shape[d] == -1 && inferred < 0)
       inferred = static_cast<int64_t>(d);
     else if (shape[d] < 0)
-      return emitOptionalError(location, "shape [", adaptor.getShape(), "] has a negative extent other than one -1");
+      return emitOptionalError(location, "shape [", adaptor.getShape(),
+                               "] has a negative extent other than one -1");
     else
       known *= shape[d];
   }
   if (inferred >= 0)
     shape[inferred] = known ? input.getNumElements() / known : 0;
   if (numElements(shape) != input.getNumElements())
-    return emitOptionalError(location, "cannot reshape ", input.getNumElements(), " elements (", input, ") to [", shape, "]");
+    return emitOptionalError(location, "cannot reshape ",
+                             input.getNumElements(), " elements (", input,
+                             ") to [", shape, "]");
   types.push_back(RankedTensorType::get(shape, input.getElementType()));
   return success();
 }
 
-LogicalResult ReshapeOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<HostTensor> &results) {
+LogicalResult ReshapeOp::evaluate(ArrayRef<HostTensor> operands,
+                                  SmallVectorImpl<HostTensor> &results) {
   HostTensor out = resultTensor(*this);
   out.floats = operands[0].floats;
   out.ints = operands[0].ints;
@@ -45,7 +53,8 @@ Value ReshapeOp::emitElement(ElementBuilder &b, unsigned, ValueRange index) {
   return b.load(0, b.delinearize(offset, shapeOf(getData())));
 }
 
-SmallVector<Value> ReshapeOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+SmallVector<Value> ReshapeOp::buildVjp(ImplicitLocOpBuilder &b,
+                                       ValueRange grads) {
   return {b.create<ReshapeOp>(grads[0], shapeOf(getData()))};
 }
 

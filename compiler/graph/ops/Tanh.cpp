@@ -6,11 +6,15 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-LogicalResult TanhOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<HostTensor> &results) {
-  return evaluateElementwise<1>(*this, operands, results, [](auto x) { return std::tanh(static_cast<double>(x)); });
+LogicalResult TanhOp::evaluate(ArrayRef<HostTensor> operands,
+                               SmallVectorImpl<HostTensor> &results) {
+  return evaluateElementwise<1>(*this, operands, results,
+                                [](double x) { return std::tanh(x); });
 }
 
-Value TanhOp::emitScalar(ScalarBuilder &b, ValueRange x) { return b.tanh(x[0]); }
+Value TanhOp::emitScalar(ScalarBuilder &b, ValueRange x) {
+  return b.tanh(x[0]);
+}
 
 // dx = dy (1 - y^2): only the output is read, so the input may be freed.
 SmallVector<Value> TanhOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {

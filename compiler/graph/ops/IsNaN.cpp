@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphOps.h"
+
+using namespace mlir;
+
+namespace halftone::graph {
+
+LogicalResult IsNaNOp::evaluate(ArrayRef<HostTensor> operands,
+                                SmallVectorImpl<HostTensor> &results) {
+  return evaluateElementwise<1>(*this, operands, results,
+                                [](double x) { return std::isnan(x); });
+}
+
+Value IsNaNOp::emitScalar(ScalarBuilder &b, ValueRange x) {
+  return b.isNaN(x[0]);
+}
+
+} // namespace halftone::graph

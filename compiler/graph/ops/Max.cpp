@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphOps.h"
+#include "compiler/graph/VariadicElementwise.h"
+
+using namespace mlir;
+
+namespace halftone::graph {
+
+LogicalResult MaxOp::evaluate(ArrayRef<HostTensor> operands,
+                              SmallVectorImpl<HostTensor> &results) {
+  return evaluateVariadic(*this, operands, results, [](auto a, auto b) {
+    return a != a || a > b ? a : b;
+  });
+}
+
+Value MaxOp::emitScalar(ScalarBuilder &b, ValueRange x) {
+  Value y = x[0];
+  for (Value next : x.drop_front())
+    y = b.maximum(y, next);
+  return y;
+}
+
+SmallVector<Value> MaxOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+  return shareAmongTies(b, getOperands(), getResult(), grads[0]);
+}
+
+} // namespace halftone::graph

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphOps.h"
+#include "compiler/graph/VariadicElementwise.h"
+
+using namespace mlir;
+
+namespace halftone::graph {
+
+LogicalResult SumOp::evaluate(ArrayRef<HostTensor> operands,
+                              SmallVectorImpl<HostTensor> &results) {
+  return evaluateVariadic(*this, operands, results,
+                          [](auto a, auto b) { return a + b; });
+}
+
+Value SumOp::emitScalar(ScalarBuilder &b, ValueRange x) {
+  Value y = x[0];
+  for (Value next : x.drop_front())
+    y = b.add(y, next);
+  return y;
+}
+
+SmallVector<Value> SumOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+  return SmallVector<Value>(getNumOperands(), grads[0]);
+}
+
+} // namespace halftone::graph

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphOps.h"
+
+using namespace mlir;
+
+namespace halftone::graph {
+
+LogicalResult XorOp::evaluate(ArrayRef<HostTensor> operands,
+                              SmallVectorImpl<HostTensor> &results) {
+  return evaluateElementwise<2>(*this, operands, results, [](auto a, auto b) {
+    return (a != 0) != (b != 0);
+  });
+}
+
+Value XorOp::emitScalar(ScalarBuilder &b, ValueRange x) {
+  return b.xori(x[0], x[1]);
+}
+
+} // namespace halftone::graph
