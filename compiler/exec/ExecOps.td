@@ -68,6 +68,12 @@ def Exec_CopyOp : Exec_StepOp<"copy", (ins)> {
   let summary = "Copies one buffer to another of the same size.";
 }
 
+def Exec_OutputOp : Op<Exec_Dialect, "output", []> {
+  let summary = "Names a buffer that holds a result when the program ends.";
+  let arguments = (ins StrAttr:$name, AnyStaticShapeMemRef:$buffer);
+  let assemblyFormat = "$name `,` $buffer attr-dict `:` type($buffer)";
+}
+
 def Exec_KernelOp : Op<Exec_Dialect, "kernel", [IsolatedFromAbove, SingleBlock, NoTerminator, Symbol]> {
   let summary = "A kernel to generate: holds one graph.fused whose operands are the block's arguments.";
   let arguments = (ins SymbolNameAttr:$sym_name);

@@ -29,7 +29,14 @@ def ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
 def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
   let cppNamespace = "::halftone";
   let description = "States the list of the colouring algorithm that the op starts in.";
-  let methods = [StaticInterfaceMethod<"", "::halftone::PrecisionClass", "getPrecisionClass">];
+  let methods = [
+    StaticInterfaceMethod<"", "::halftone::PrecisionClass", "getPrecisionClass">,
+    InterfaceMethod<[{
+        Whether operand `operand` stays f32 whatever the op's colour (affine parameters and statistics of normalizations, eps, scales). An op
+        that has such operands writes the method in its extraClassDeclaration.
+      }], "bool", "keepsWide", (ins "unsigned":$operand), "", "return false;">,
+    InterfaceMethod<"The same for a result (saved or running statistics).", "bool", "keepsWideResult",
+      (ins "unsigned":$result), "", "return false;">];
 }
 
 def ScalarOpInterface : OpInterface<"ScalarOpInterface"> {
@@ -84,6 +91,16 @@ def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
     InterfaceMethod<"Emits the exec step(s) that compute the op from `inputs` into `outputs` (memref values).", "void", "lower",
       (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$inputs, "::mlir::ValueRange":$outputs)>,
     InterfaceMethod<"Floating-point operations, a multiply-add counted as two.", "double", "getFlops">];
+}
+
+def TrainingOpInterface : OpInterface<"TrainingOpInterface"> {
+  let cppNamespace = "::halftone";
+  let description = "Behaves differently in training, and keeps running statistics there (batch normalization).";
+  let methods = [
+    InterfaceMethod<"Chooses batch statistics (true) or running statistics (false).", "void", "setTraining", (ins "bool":$training)>,
+    InterfaceMethod<[{
+        In training: pairs (operand, result): the persistent value read as the operand becomes the result when the step is applied.
+      }], "::llvm::SmallVector<std::pair<unsigned, unsigned>>", "getStatisticUpdates">];
 }
 
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Greedy, in program order: an op joins the group of a producer where the kernel's loop stays the same.
+#include "passes/fuse/FusionGroup.h"
+#include "compiler/graph/GraphOps.h"
+
+using namespace mlir;
+using namespace halftone::graph;
+
+namespace halftone::passes {
+namespace {
+
+// Larger kernels do not save traffic any more but cost compile time and registers.
+constexpr size_t kMaxOps = 96;
+
+SmallVector<int64_t> rowShape(ArrayRef<int64_t> domain, ArrayRef<int64_t> reduced) {
+  SmallVector<int64_t> shape(domain);
+  for (int64_t axis : reduced)
+    shape[axis] = 1;
+  return shape;
+}
+
+/// The innermost axis with more than one element is reduced: a row lies together in memory and stays in cache over several passes.
+bool reducesInnermost(ArrayRef<int64_t> domain, ArrayRef<int64_t> reduced) {
+  for (int64_t d = static_cast<int64_t>(domain.size()) - 1; d >= 0; --d)
+    if (domain[d] != 1)
+      return llvm::is_contained(reduced, d);
+  return true;
+}
+
+SmallVector<Operation *> producers(Operation *op) {
+  SmallVector<Operation *> list;
+  for (Value v : op->getOperands())
+    if (Operation *producer = v.getDefiningOp())
+      list.push_back(producer);
+  return list;
+}
+
+} // namespace
+
+FusionKind fusionKind(Operation *op) {
+  // A reshape of something in memory is a view; it is fused only where a group pulls it in.
+  if (isa<ReshapeOp>(op))
+    return FusionKind::Move;
+  if (isa<ScatterOpInterface>(op))
+    return FusionKind::Scatter;
+  if (isa<ReductionOpInterface>(op))
+    return FusionKind::Reduction;
+  if (auto element = dyn_cast<ElementOpInterface>(op))
+    return element.isIndexMap() ? FusionKind::Move : FusionKind::Window;
+  return isa<ScalarOpInterface>(op) ? FusionKind::Pointwise : FusionKind::None;
+}
+
+bool readsOnce(Operation *op) {
+  int64_t read = 0;
+  for (Value v : op->getOperands())
+    read += numElements(shapeOf(v));
+  int64_t written = 0;
+  for (Value v : op->getResults())
+    written = std::max(written, numElements(shapeOf(v)));
+  return written <= read && !isa<GatherOp>(op);
+}
+
+FusionPlan::FusionPlan(Block &block, bool join) : join(join) {
+  for (auto [i, op] : llvm::enumerate(block))
+    order[&op] = static_cast<unsigned>(i);
+  for (Operation &op : block)
+    place(&op);
+}
+
+std::vector<FusionGroup *> FusionPlan::groups() const {
+  std::vector<FusionGroup *> list;
+  for (const auto &group : all)
+    if (!group->ops.empty())
+      list.push_back(group.get());
+  return list;
+}
+
+void FusionPlan::add(Operation *op, FusionKind kind, FusionGroup &group) {
+  if (kind == FusionKind::Reduction) {
+    auto reduction = cast<ReductionOpInterface>(op);
+    group.domain = SmallVector<int64_t>(shapeOf(op->getOperand(0)));
+    group.reduced = reduction.getReducedAxes();
+  } else if (!group.isReduction()) {
+    group.domain = SmallVector<int64_t>(shapeOf(op->getResult(0)));
+  }
+  group.scatter |= kind == FusionKind::Scatter;
+  group.window |= kind == FusionKind::Window;
+  group.ops.insert(op);
+  membership[op] = &group;
+}
+
+void FusionPlan::place(Operation *op) {
+  FusionKind kind = fusionKind(op);
+  if (kind == FusionKind::None)
+    return;
+  FusionGroup *home = nullptr;
+  if (join && kind != FusionKind::Scatter && kind != FusionKind::Window)
+    for (Operation *producer : producers(op)) {
+      FusionGroup *group = groupOf(producer);
+      if (!group || group == home || !canJoin(op, kind, *group) || wouldCycle(op, *group))
+        continue;
+      if (!home) {
+        home = group;
+        add(op, kind, *home);
+      } else if (canMerge(*home, *group) && !wouldCycle(op, *group, home)) {
+        for (Operation *member : group->ops) {
+          home->ops.insert(member);
+          membership[member] = home;
+        }
+        home->window |= group->window;
+        group->ops.clear();
+      }
+    }
+  if (home)
+    return;
+  all.push_back(std::make_unique<FusionGroup>());
+  add(op, kind, *all.back());
+}
+
+bool FusionPlan::canJoin(Operation *op, FusionKind kind, const FusionGroup &group) const {
+  if (group.scatter || group.ops.size() >= kMaxOps)
+    return false;
+  ArrayRef<int64_t> domain = group.domain;
+  if (kind == FusionKind::Reduction) {
+    SmallVector<int64_t> axes = cast<ReductionOpInterface>(op).getReducedAxes();
+    if (shapeOf(op->getOperand(0)) != domain || axes.empty())
+      return false;
+    if (group.isReduction())
+      return axes == group.reduced;
+    // Each pass over a row computes its inputs again: fine in cache, not fine for windows and moves over the whole tensor. A column reduction
+    // joins only what nobody else needs, or the other values would be computed and stored in its unfavourable order.
+    return !group.window && (reducesInnermost(domain, axes) || isUsedOnlyBy(group, op));
+  }
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  if (kind == FusionKind::Move) {
+    // The domain becomes the map's result, so that everything so far must serve the map alone.
+    return !group.isReduction() && !group.window && op->getNumResults() == 1 && readsOnce(op) && isUsedOnlyBy(group, op);
+  }
+  if (!group.isReduction())
+    return shape == domain;
+  return shape == domain || shape == ArrayRef<int64_t>(rowShape(domain, group.reduced));
+}
+
+bool FusionPlan::canMerge(const FusionGroup &into, const FusionGroup &from) const {
+  if (into.scatter || from.scatter || into.ops.size() + from.ops.size() > kMaxOps)
+    return false;
+  if (into.domain != from.domain)
+    return false;
+  return into.reduced == from.reduced || (!from.isReduction() && !from.window && reducesInnermost(into.domain, into.reduced));
+}
+
+bool FusionPlan::isUsedOnlyBy(const FusionGroup &group, Operation *op) const {
+  for (Operation *member : group.ops)
+    for (Operation *user : member->getUsers())
+      if (user != op && !group.ops.contains(user))
+        return false;
+  return true;
+}
+
+bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group, const FusionGroup *also) const {
+  unsigned first = order.size();
+  for (Operation *member : group.ops)
+    first = std::min(first, order.lookup(member));
+  if (also)
+    for (Operation *member : also->ops)
+      first = std::min(first, order.lookup(member));
+  auto inside = [&](Operation *x) {
+    FusionGroup *g = groupOf(x);
+    return g && (g == &group || g == also);
+  };
+  // Walk up from everything that the joint kernel would wait for; meeting the kernel itself is a cycle. A group is walked as a whole.
+  SmallVector<Operation *> stack;
+  llvm::DenseSet<Operation *> seen;
+  auto push = [&](Operation *x) {
+    for (Operation *producer : producers(x))
+      if (order.lookup(producer) >= first || groupOf(producer))
+        if (seen.insert(producer).second)
+          stack.push_back(producer);
+  };
+  auto pushOutside = [&](Operation *x) {
+    for (Operation *producer : producers(x))
+      if (!inside(producer) && seen.insert(producer).second)
+        stack.push_back(producer);
+  };
+  pushOutside(op);
+  for (const FusionGroup *g : {&group, also})
+    if (g)
+      for (Operation *member : g->ops)
+        pushOutside(member);
+  while (!stack.empty()) {
+    Operation *x = stack.pop_back_val();
+    if (inside(x))
+      return true;
+    if (FusionGroup *g = groupOf(x)) {
+      for (Operation *member : g->ops) {
+        seen.insert(member);
+        push(member);
+      }
+    } else {
+      push(x);
+    }
+  }
+  return false;
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// halftone compile: import, the pipeline, and the two files that it leaves. Nothing is written before everything has succeeded.
+#include "tools/halftone/CompileCommand.h"
+#include "runtime/plan/PlanWriter.h"
+#include "tools/halftone/WeightsFile.h"
+#include "mlir/IR/Diagnostics.h"
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace halftone::tools {
+namespace {
+
+void say(const char *severity, const std::string &message) { fmt::print(stderr, "{}: {}\n", severity, message); }
+
+/// Prints diagnostics as "error: node 'NAME': message", each once.
+class DiagnosticPrinter {
+public:
+  explicit DiagnosticPrinter(MLIRContext &context) : handler(&context, [this](Diagnostic &diagnostic) {
+    std::string text = diagnostic.str();
+    if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()))
+      text = fmt::format("node '{}': {}", name.getName().str(), text);
+    const char *severity = diagnostic.getSeverity() == DiagnosticSeverity::Error     ? "error"
+                           : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning"
+                                                                                     : "notice";
+    if (llvm::find(said, text) == said.end())
+      say(severity, text);
+    said.push_back(std::move(text));
+    return success();
+  }) {}
+
+private:
+  std::vector<std::string> said;
+  ScopedDiagnosticHandler handler;
+};
+
+const char *severityName(onnx_frontend::Severity severity) {
+  switch (severity) {
+  case onnx_frontend::Severity::Error:
+    return "error";
+  case onnx_frontend::Severity::Warning:
+    return "warning";
+  case onnx_frontend::Severity::Notice:
+    return "notice";
+  }
+  return "";
+}
+
+std::vector<passes::ParameterInfo> describe(const onnx_frontend::WeightStore &weights, bool random) {
+  std::vector<passes::ParameterInfo> list;
+  for (const onnx_frontend::Weight &weight : weights.all()) {
+    passes::ParameterInfo info{weight.name, weight.aliases, std::nullopt};
+    if (random && weight.role != onnx_frontend::WeightRole::Constant) {
+      info.init.emplace();
+      info.init->set_kind(weight.init.deviation == 0 ? proto::Distribution::CONSTANT : proto::Distribution::NORMAL);
+      info.init->set_mean(weight.init.mean);
+      info.init->set_deviation(weight.init.deviation);
+    }
+    list.push_back(std::move(info));
+  }
+  return list;
+}
+
+/// Rows of a batch: the leading dimension that all data inputs share; 1 where there is none.
+int64_t batchRows(const proto::Plan &plan) {
+  int64_t rows = 0;
+  for (const proto::Input &input : plan.inputs()) {
+    const proto::Buffer &buffer = plan.buffers(static_cast<int>(input.buffer()));
+    int64_t leading = buffer.shape_size() ? buffer.shape(0) : 1;
+    if (input.kind() == proto::Input::DATA)
+      rows = rows == 0 || rows == leading ? leading : 1;
+  }
+  return rows ? rows : 1;
+}
+
+void printSummary(const CompileFlags &flags, const CompileRequest &request, const passes::CompileResult &result,
+                  const std::filesystem::path &weights) {
+  const proto::Plan &plan = result.plan;
+  int64_t trained = 0, count = 0;
+  for (const proto::Parameter &parameter : plan.parameters())
+    if (parameter.role() == proto::Parameter::TRAINABLE) {
+      int64_t elements = 1;
+      for (int64_t extent : plan.buffers(static_cast<int>(parameter.buffer())).shape())
+        elements *= extent;
+      trained += elements;
+      ++count;
+    }
+  fmt::print("model      {}, batch {}\n", flags.model, plan.batch());
+  fmt::print("trainable  {} parameters, {} elements\n", count, trained);
+  fmt::print("recipe     {}\n", request.recipeJson);
+  fmt::print("precision  {}: {:.1f} % of the products' FLOPs in the low type, {} casts\n", request.precisionName,
+             100 * result.precision.lowFlopShare, result.precision.casts);
+  fmt::print("steps      train {}, eval {}; {} kernels\n", plan.train().steps_size(), plan.eval().steps_size(), plan.kernels_size());
+  fmt::print("plan       {}\n", flags.out);
+  if (!weights.empty())
+    fmt::print("weights    {}\n", weights.string());
+}
+
+int fail(const runtime::Status &status) {
+  say("error", status.message());
+  return status.code() == runtime::StatusCode::InvalidInput ? 2 : 1;
+}
+
+/// OUT.weights.safetensors beside OUT.plan.
+std::filesystem::path weightsPath(std::filesystem::path plan) {
+  if (plan.extension() == ".plan")
+    plan.replace_extension();
+  plan += ".weights.safetensors";
+  return plan;
+}
+
+} // namespace
+
+int runCompile(const CompileFlags &flags) {
+  auto request = resolve(flags);
+  if (!request) {
+    say("error", llvm::toString(request.takeError()));
+    return 2;
+  }
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  passes::loadDialects(context);
+  DiagnosticPrinter printer(context);
+
+  onnx_frontend::ImportResult import = onnx_frontend::importModel(context, flags.model, request->import);
+  for (const onnx_frontend::Diagnostic &diagnostic : import.diagnostics)
+    say(severityName(diagnostic.severity), diagnostic.message);
+  if (!import)
+    return 2;
+
+  passes::PhaseObserver observer(request->compileTo, flags.dumpPhases);
+  auto parameters = describe(import.weights, request->randomInit);
+  auto result = passes::compile(*import.module, request->compile, parameters, observer);
+  if (failed(result))
+    return 2;
+  for (const std::string &notice : result->notices)
+    say("notice", notice);
+  for (const std::string &notice : result->precision.notices)
+    say("notice", notice);
+  if (!result->complete) {
+    import.module->print(llvm::outs());
+    return 0;
+  }
+
+  proto::Plan &plan = result->plan;
+  std::filesystem::path out = flags.out, weights;
+  plan.set_producer("halftone " HALFTONE_VERSION);
+  plan.set_model_name(std::filesystem::path(flags.model).stem().string());
+  plan.set_target(request->targetName);
+  plan.set_architecture(request->architecture);
+  plan.set_precision(request->precisionName);
+  plan.set_batch(batchRows(plan));
+  plan.set_default_seed(request->seed);
+  plan.set_recipe_json(request->recipeJson);
+  plan.set_model(import.strippedModel);
+  if (!request->randomInit) {
+    weights = weightsPath(out);
+    if (auto status = writeWeights(import.weights, weights, plan); !status.ok())
+      return fail(status);
+  }
+  if (auto status = runtime::writePlan(plan, out); !status.ok())
+    return fail(status);
+  printSummary(flags, *request, *result, weights);
+  return 0;
+}
+
+} // namespace halftone::tools
