@@ -69,3 +69,14 @@ def Graph_AveragePoolGradOp
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, SI64Attr:$count_include_pad);
   let results = (outs FloatTensor:$dX);
 }
+
+class Graph_GlobalPoolOp<string mnemonic, string precision> : Graph_Op<mnemonic, precision, [Decomposable]> {
+  let arguments = (ins FloatTensor:$X);
+  let results = (outs FloatTensor:$Y);
+}
+def Graph_GlobalAveragePoolOp : Graph_GlobalPoolOp<"global_average_pool", "DenyFp16"> {
+  let summary = "Mean over all spatial axes, which stay with extent 1 (ONNX GlobalAveragePool-1/22).";
+}
+def Graph_GlobalMaxPoolOp : Graph_GlobalPoolOp<"global_max_pool", "Clear"> {
+  let summary = "Maximum over all spatial axes, which stay with extent 1 (ONNX GlobalMaxPool-1/22).";
+}

@@ -64,15 +64,55 @@ set(HALFTONE_OPS
   Swish.cpp
   ThresholdedRelu.cpp
   # Movement
+  Concat.cpp
+  ConstantOfShape.cpp
+  CumSum.cpp
   Expand.cpp
+  Flatten.cpp
+  Gather.cpp
+  GatherElements.cpp
+  GatherElementsGrad.cpp
+  GatherGrad.cpp
+  GatherND.cpp
+  Iota.cpp
+  OneHot.cpp
+  Pad.cpp
+  Range.cpp
   Reshape.cpp
+  Shape.cpp
+  Size.cpp
+  Slice.cpp
+  SliceGrad.cpp
+  Split.cpp
+  Squeeze.cpp
+  Tile.cpp
   Transpose.cpp
+  Trilu.cpp
+  Unsqueeze.cpp
   # Reduction
+  ArgMax.cpp
+  ArgMin.cpp
+  ReduceL1.cpp
+  ReduceL2.cpp
+  ReduceLogSum.cpp
+  ReduceLogSumExp.cpp
+  ReduceMax.cpp
+  ReduceMean.cpp
+  ReduceMin.cpp
+  ReduceProd.cpp
   ReduceSum.cpp
+  ReduceSumSquare.cpp
+  # Random
+  Dropout.cpp
+  DropoutMask.cpp
   # Product
   MatMul.cpp
   MatMulPatterns.cpp
   Gemm.cpp
+  AttentionShape.cpp
+  AttentionReference.cpp
+  Attention.cpp
+  RotaryEmbedding.cpp
   # Window
   WindowGeometry.cpp
   Convolution.cpp
@@ -80,4 +120,17 @@ set(HALFTONE_OPS
   Pool.cpp
   MaxPool.cpp
   AveragePool.cpp
+  GlobalPool.cpp
+  # Normalization
+  Composite.cpp
+  Normalization.cpp
+  Softmax.cpp
+  LayerNormalization.cpp
+  GroupNormalization.cpp
+  BatchNormalization.cpp
+  # Loss
+  Labels.cpp
+  CrossEntropy.cpp
+  NegativeLogLikelihoodLoss.cpp
+  RowLoss.cpp
 )

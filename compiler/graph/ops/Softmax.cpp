@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and its logarithm.
+#include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphOps.h"
+#include "compiler/graph/ops/Composite.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace halftone::graph {
+namespace {
+
+LogicalResult inferAlongAxis(std::optional<Location> location, Value x,
+                             int64_t axis, SmallVectorImpl<Type> &types) {
+  if (failed(normalizeAxis(axis, rankOf(x))))
+    return emitOptionalError(location, "axis ", axis, " lies outside rank ",
+                             rankOf(x));
+  types.push_back(x.getType());
+  return success();
+}
+
+/// Calls `fn(row, stride)` with the first element of each row along `axis`.
+void forEachRow(HostTensor &y, int64_t axis,
+                function_ref<void(double *, int64_t)> fn) {
+  int64_t extent = y.getShape()[axis],
+          stride = rowMajorStrides(y.getShape())[axis];
+  for (int64_t i = 0; i < y.size(); ++i)
+    if (i / stride % extent == 0)
+      fn(y.floats.data() + i, stride);
+}
+
+/// Along one axis: x - max(x), and the sum of its exponentials.
+std::pair<Value, Value> shiftedAndSum(ImplicitLocOpBuilder &b, Value x,
+                                      int64_t axis) {
+  x = widen(b, x);
+  Value shifted = b.create<SubOp>(x, maxOver(b, x, axis));
+  return {shifted, sumOver(b, b.create<ExpOp>(shifted), axis)};
+}
+
+/// max(x) and sum(exp(x - max)) of a row.
+std::pair<double, double> maxAndSum(const double *row, int64_t extent,
+                                    int64_t stride) {
+  double max = row[0], sum = 0;
+  for (int64_t i = 1; i < extent; ++i)
+    max = std::isnan(max) || max > row[i * stride] ? max : row[i * stride];
+  for (int64_t i = 0; i < extent; ++i)
+    sum += std::exp(row[i * stride] - max);
+  return {max, sum};
+}
+
+} // namespace
+
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  return inferAlongAxis(location, adaptor.getInput(), adaptor.getAxis(), types);
+}
+
+LogicalResult SoftmaxOp::evaluate(ArrayRef<HostTensor> operands,
+                                  SmallVectorImpl<HostTensor> &results) {
+  HostTensor y = resultTensor(*this);
+  y.floats = operands[0].floats;
+  int64_t axis = *normalizeAxis(getAxis(), y.getRank()),
+          extent = y.getShape()[axis];
+  forEachRow(y, axis, [&](double *row, int64_t stride) {
+    auto [max, sum] = maxAndSum(row, extent, stride);
+    for (int64_t i = 0; i < extent; ++i)
+      row[i * stride] = std::exp(row[i * stride] - max) / sum;
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+// dx = (dy - sum(dy y)) y: only the output is read, so the input may be freed.
+SmallVector<Value> SoftmaxOp::buildVjp(ImplicitLocOpBuilder &b,
+                                       ValueRange grads) {
+  Value y = getOutput(), dy = grads[0];
+  Value sum =
+      sumOver(b, b.create<MulOp>(dy, y), *normalizeAxis(getAxis(), rankOf(y)));
+  return {b.create<MulOp>(b.create<SubOp>(dy, sum), y)};
+}
+
+SmallVector<Value> SoftmaxOp::decompose(ImplicitLocOpBuilder &b) {
+  auto [shifted, sum] = shiftedAndSum(
+      b, getInput(), *normalizeAxis(getAxis(), rankOf(getInput())));
+  return {
+      toTypeOf(b, b.create<DivOp>(b.create<ExpOp>(shifted), sum), getOutput())};
+}
+
+LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> location,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferAlongAxis(location, adaptor.getInput(), adaptor.getAxis(), types);
+}
+
+LogicalResult LogSoftmaxOp::evaluate(ArrayRef<HostTensor> operands,
+                                     SmallVectorImpl<HostTensor> &results) {
+  HostTensor y = resultTensor(*this);
+  y.floats = operands[0].floats;
+  int64_t axis = *normalizeAxis(getAxis(), y.getRank()),
+          extent = y.getShape()[axis];
+  forEachRow(y, axis, [&](double *row, int64_t stride) {
+    auto [max, sum] = maxAndSum(row, extent, stride);
+    for (int64_t i = 0; i < extent; ++i)
+      row[i * stride] -= max + std::log(sum);
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+// dx = dy - exp(y) sum(dy).
+SmallVector<Value> LogSoftmaxOp::buildVjp(ImplicitLocOpBuilder &b,
+                                          ValueRange grads) {
+  Value y = getOutput(), dy = grads[0];
+  Value sum = sumOver(b, dy, *normalizeAxis(getAxis(), rankOf(y)));
+  return {b.create<SubOp>(dy, b.create<MulOp>(b.create<ExpOp>(y), sum))};
+}
+
+SmallVector<Value> LogSoftmaxOp::decompose(ImplicitLocOpBuilder &b) {
+  auto [shifted, sum] = shiftedAndSum(
+      b, getInput(), *normalizeAxis(getAxis(), rankOf(getInput())));
+  return {
+      toTypeOf(b, b.create<SubOp>(shifted, b.create<LogOp>(sum)), getOutput())};
+}
+
+} // namespace halftone::graph
