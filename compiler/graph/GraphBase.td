@@ -13,6 +13,13 @@ def IntTensor : StaticShapeTensorOf<[AnySignlessInteger, UI8]>;
 def BoolTensor : StaticShapeTensorOf<[I1]>;
 def Tensor : TypeAlias<AnyStaticShapeTensor, "tensor of static shape">;
 
+// A number that an ONNX scalar input became: float or integer attribute (numberOr in Constants.h reads it).
+def NumberAttr : Attr<CPred<"::llvm::isa<::mlir::FloatAttr, ::mlir::IntegerAttr>($_self)">, "a number"> {
+  let storageType = "::mlir::TypedAttr";
+  let returnType = "::mlir::TypedAttr";
+  let convertFromStorage = "$_self";
+}
+
 class Precision<string kind> : ParamNativeOpTrait<"HasPrecision", "::halftone::PrecisionClass::" # kind> {
   let cppNamespace = "::halftone";
 }

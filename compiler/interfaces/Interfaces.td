@@ -103,6 +103,18 @@ def TrainingOpInterface : OpInterface<"TrainingOpInterface"> {
       }], "::llvm::SmallVector<std::pair<unsigned, unsigned>>", "getStatisticUpdates">];
 }
 
+def StochasticOpInterface : OpInterface<"StochasticOpInterface"> {
+  let cppNamespace = "::halftone";
+  let description = "Draws random numbers in training (dropout); does nothing random otherwise.";
+  let methods = [
+    InterfaceMethod<"Whether the op, as it is now, draws random numbers.", "bool", "isTraining">,
+    InterfaceMethod<[{
+        Builds the training form of result 0, its numbers a function of `seed`, `step` (one integer each) and `nodeId`: made again from
+        the same three they are the same. Uses of other results are replaced here.
+      }], "::mlir::Value", "buildTraining",
+      (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::Value":$seed, "::mlir::Value":$step, "int64_t":$nodeId)>];
+}
+
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let cppNamespace = "::halftone";
   let description = "A composite: stays whole through autodiff and colouring, becomes primitives before fusion.";

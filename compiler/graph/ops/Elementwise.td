@@ -1,13 +1,6 @@
 // Arithmetic: one scalar from one scalar of each operand.
 include "compiler/graph/GraphBase.td"
 
-// A number that an ONNX scalar input became: float or integer attribute (numberOr in Constants.h reads it).
-def NumberAttr : Attr<CPred<"::llvm::isa<::mlir::FloatAttr, ::mlir::IntegerAttr>($_self)">, "a number"> {
-  let storageType = "::mlir::TypedAttr";
-  let returnType = "::mlir::TypedAttr";
-  let convertFromStorage = "$_self";
-}
-
 // Unary on floats only.
 class Graph_FloatUnaryOp<string mnemonic, string precision, list<Trait> traits = [Differentiable]>
     : Graph_UnaryOp<mnemonic, precision, traits> {

@@ -37,4 +37,9 @@ SmallVector<Value> ExpandOp::buildVjp(ImplicitLocOpBuilder &b,
   return {grads[0]};
 }
 
+OpFoldResult ExpandOp::fold(FoldAdaptor) {
+  return getInput().getType() == getType() ? OpFoldResult(getInput())
+                                           : OpFoldResult();
+}
+
 } // namespace halftone::graph

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/Movement.h"
+#include "compiler/graph/Reduce.h"
 
 using namespace mlir;
 
@@ -7,31 +10,31 @@ namespace halftone::graph {
 
 LogicalResult ReduceSumOp::evaluate(ArrayRef<HostTensor> operands,
                                     SmallVectorImpl<HostTensor> &results) {
-  return evaluateReduction(*this, operands[0], getReducedAxes(), results, 0.0,
+  return evaluateReduction(*this, operands[0], getReducedAxes(), results, 0,
                            std::plus<double>(),
-                           [](double sum, int64_t) { return sum; });
+                           [](double x, int64_t) { return x; });
 }
 
 Value ReduceSumOp::emitInit(ScalarBuilder &b) {
-  return isa<FloatType>(elementTypeOf(getData()))
-             ? b.constant(0)
-             : b.constantInt(0, elementTypeOf(getData()));
+  return emitZero(b, elementTypeOf(getData()));
 }
 Value ReduceSumOp::emitCombine(ScalarBuilder &b, Value accumulator,
                                Value element) {
   return b.add(accumulator, element);
 }
-Value ReduceSumOp::emitPrepare(ScalarBuilder &, Value element) {
+Value ReduceSumOp::emitPrepare(ScalarBuilder &b, Value element) {
   return element;
 }
-Value ReduceSumOp::emitFinish(ScalarBuilder &, Value accumulator, int64_t) {
+Value ReduceSumOp::emitFinish(ScalarBuilder &b, Value accumulator,
+                              int64_t count) {
   return accumulator;
 }
 
 SmallVector<Value> ReduceSumOp::buildVjp(ImplicitLocOpBuilder &b,
                                          ValueRange grads) {
-  Value kept = keepReducedAxes(b, grads[0], getData(), getReducedAxes());
-  return {b.create<ExpandOp>(kept, shapeOf(getData()))};
+  SmallVector<int64_t> axes = getReducedAxes();
+  Value dy = keepReducedAxes(b, grads[0], getData(), axes);
+  return {b.create<ExpandOp>(dy, shapeOf(getData()))};
 }
 
 } // namespace halftone::graph

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/Movement.h"
 
 using namespace mlir;
 
@@ -41,11 +42,7 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult ReshapeOp::evaluate(ArrayRef<HostTensor> operands,
                                   SmallVectorImpl<HostTensor> &results) {
-  HostTensor out = resultTensor(*this);
-  out.floats = operands[0].floats;
-  out.ints = operands[0].ints;
-  results.push_back(std::move(out));
-  return success();
+  return evaluateReshape(*this, operands[0], results);
 }
 
 Value ReshapeOp::emitElement(ElementBuilder &b, unsigned, ValueRange index) {
@@ -56,6 +53,19 @@ Value ReshapeOp::emitElement(ElementBuilder &b, unsigned, ValueRange index) {
 SmallVector<Value> ReshapeOp::buildVjp(ImplicitLocOpBuilder &b,
                                        ValueRange grads) {
   return {b.create<ReshapeOp>(grads[0], shapeOf(getData()))};
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  return getData().getType() == getType() ? OpFoldResult(getData())
+                                          : OpFoldResult();
+}
+
+LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
+  auto inner = op.getData().getDefiningOp<ReshapeOp>();
+  if (!inner)
+    return failure();
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, inner.getData(), shapeOf(op));
+  return success();
 }
 
 } // namespace halftone::graph

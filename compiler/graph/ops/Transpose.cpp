@@ -66,4 +66,32 @@ SmallVector<Value> TransposeOp::buildVjp(ImplicitLocOpBuilder &b,
   return {b.create<TransposeOp>(grads[0], b.getDenseI64ArrayAttr(inverse))};
 }
 
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  SmallVector<int64_t> perm = permutation(getPerm(), rankOf(getData()));
+  return llvm::is_sorted(perm) ? OpFoldResult(getData()) : OpFoldResult();
+}
+
+LogicalResult TransposeOp::canonicalize(TransposeOp op,
+                                        PatternRewriter &rewriter) {
+  SmallVector<int64_t> perm = permutation(op.getPerm(), rankOf(op.getData()));
+  // Axes of extent 1 may go anywhere without an element moving.
+  SmallVector<int64_t> moving;
+  for (int64_t axis : perm)
+    if (shapeOf(op.getData())[axis] != 1)
+      moving.push_back(axis);
+  if (llvm::is_sorted(moving)) {
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getData(), shapeOf(op));
+    return success();
+  }
+  auto inner = op.getData().getDefiningOp<TransposeOp>();
+  if (!inner)
+    return failure();
+  SmallVector<int64_t> first = permutation(inner.getPerm(), perm.size());
+  for (int64_t &axis : perm)
+    axis = first[axis];
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, inner.getData(),
+                                           rewriter.getDenseI64ArrayAttr(perm));
+  return success();
+}
+
 } // namespace halftone::graph
