@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the nodes of a graph use its initializers.
+#pragma once
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "onnx/onnx_pb.h"
+
+namespace halftone::onnx_frontend {
+
+struct InitializerUse {
+  const onnx::NodeProto *node;
+  int input;
+};
+using InitializerUses = llvm::StringMap<llvm::SmallVector<InitializerUse, 2>>;
+
+InitializerUses collectUses(const onnx::GraphProto &graph);
+
+/// Running mean (0) or variance (1) of a BatchNormalization; -1 otherwise.
+int statisticKind(llvm::ArrayRef<InitializerUse> uses);
+
+/// Read as the table of an embedding.
+bool isEmbeddingTable(llvm::ArrayRef<InitializerUse> uses);
+
+/// Multiplies its argument elementwise: the scale of a normalization, written out or not.
+bool isScale(llvm::ArrayRef<InitializerUse> uses);
+
+} // namespace halftone::onnx_frontend
