@@ -52,12 +52,12 @@ Status checkDistribution(const Distribution &init, const std::string &what) {
 Status checkGradient(const Plan &plan, const Parameter &parameter,
                      const std::string &what) {
   HALFTONE_RETURN_IF_ERROR(
-      checkIndex(plan, *parameter.gradient, what + "'s gradient"));
+      checkIndex(plan, *parameter.gradient, "the gradient of " + what));
   const Buffer &gradient = plan.buffers[*parameter.gradient];
   if (plan.arenas[gradient.arena].kind != ArenaKind::Gradients ||
       !isFloat(gradient.type) ||
       gradient.elements != plan.buffers[parameter.buffer].elements)
-    return invalidInput(what + "'s gradient does not fit it");
+    return invalidInput("the gradient of " + what + " does not fit it");
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <google/protobuf/stubs/logging.h>
 
 namespace halftone::runtime {
 
@@ -230,6 +231,8 @@ Result<Plan> parsePlan(std::span<const std::byte> file) {
   HALFTONE_RETURN_IF_ERROR(checkHeader(file));
   std::span<const std::byte> body = file.subspan(sizeof(PlanHeader));
   proto::Plan message;
+  // Our message says it; the library's own would be noise.
+  google::protobuf::LogSilencer silencer;
   if (body.size() > INT_MAX ||
       !message.ParseFromArray(body.data(), static_cast<int>(body.size())))
     return invalidInput("the plan is damaged: its content cannot be parsed");
