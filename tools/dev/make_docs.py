@@ -23,11 +23,13 @@ LOWERINGS = {
     "LibraryOpInterface": "library",
     "DecomposableOpInterface": "decomposed",
 }
+GRADIENTS = {"DifferentiableOpInterface": "rule", "NoGradient": "none", "DecomposableOpInterface": "parts"}
 HEAD = """# Operators
 
 Written by `tools/dev/make_docs.py` from `compiler/graph/ops/*.td`; do not edit.
 
-*Gradient*: `rule` has one; `none` carries no gradient. *Precision*: the list of the colouring algorithm that the operator starts in.
+*Gradient*: `rule` has one of its own, `parts` is decomposed before it is differentiated, `none` carries no gradient. *Precision*: the
+list of the colouring algorithm that the operator starts in.
 *Lowering*: `scalar`, `element`, `reduction` and `scatter` operators are fused into generated kernels, `library` operators call
 one, `decomposed` ones become others after colouring.
 """
@@ -52,7 +54,7 @@ def row(record, everything):
     names = list(traits(record, everything))
     interfaces = {n.split("::")[-2] if n.endswith("::Trait") else n for n in names}
     precision = next((n.split("PrecisionClass::")[1].split(">")[0] for n in names if "PrecisionClass::" in n), "")
-    gradient = "rule" if "DifferentiableOpInterface" in interfaces else "none" if "NoGradient" in interfaces else ""
+    gradient = next((word for interface, word in GRADIENTS.items() if interface in interfaces), "")
     lowering = ", ".join(word for interface, word in LOWERINGS.items() if interface in interfaces)
     summary = record["summary"].strip().replace("|", "\\|")
     precision = precision.lower().replace("fp16", " (fp16)")
