@@ -14,7 +14,7 @@ struct LinearPlanOptions {
   float learningRate = 0.5f;
   float lossScale = 1;
   bool halfGradient = false; ///< The gradient is stored in float16.
-  std::string weightsFile;   ///< Empty: w is drawn, normal(0, 1).
+  std::string weightsFile = {}; ///< Empty: w is drawn, normal(0, 1).
 };
 
 /// Inputs x [batch, features] and skip [1]; parameters w [features, 1] and idle
