@@ -5,6 +5,9 @@
 #if HALFTONE_HAS_CPU
 #include "runtime/device/cpu/CpuDevice.h"
 #endif
+#if HALFTONE_HAS_CUDA
+#include "runtime/device/cuda/CudaDevice.h"
+#endif
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,23 +15,45 @@
 namespace halftone::runtime {
 namespace {
 
+/// A family of devices: how to list and open them. Where there is none, list
+/// fails with the reason; `details` asks for what takes opening libraries.
 struct Family {
   std::string name; ///< The part of an id before the colon.
-  std::vector<DeviceInfo> devices;
+  Result<std::vector<DeviceInfo>> (*list)(bool details);
   Result<std::unique_ptr<Device>> (*open)(int index);
-  std::string missing; ///< Why there are no devices; empty where there are.
 };
 
 Family cpuFamily() {
 #if HALFTONE_HAS_CPU
-  return {"cpu", {cpu::describeCpu()}, [](int) { return cpu::openCpu(); }, ""};
+  return {"cpu",
+          [](bool) -> Result<std::vector<DeviceInfo>> {
+            return std::vector{cpu::describeCpu()};
+          },
+          [](int) { return cpu::openCpu(); }};
 #else
-  return {
-      "cpu", {}, nullptr, "this build has no CPU device (HALFTONE_CPU=OFF)"};
+  return {"cpu",
+          [](bool) -> Result<std::vector<DeviceInfo>> {
+            return unsupported(
+                "this build has no CPU device (HALFTONE_CPU=OFF)");
+          },
+          nullptr};
 #endif
 }
 
-std::vector<Family> families() { return {cpuFamily()}; }
+Family cudaFamily() {
+#if HALFTONE_HAS_CUDA
+  return {"cuda", cuda::describeGpus, cuda::openGpu};
+#else
+  return {"cuda",
+          [](bool) -> Result<std::vector<DeviceInfo>> {
+            return unsupported("this build has no CUDA device: CUDA's headers "
+                               "were not there when it was built");
+          },
+          nullptr};
+#endif
+}
+
+std::vector<Family> families() { return {cpuFamily(), cudaFamily()}; }
 
 /// The number after the colon; 0 without one, -1 where it is none.
 int indexIn(const std::string &id, size_t colon) {
@@ -42,8 +67,10 @@ int indexIn(const std::string &id, size_t colon) {
 
 Status noSuchDevice(const std::string &id, const std::string &why) {
   std::vector<std::string> ids;
-  for (const DeviceInfo &info : listDevices())
-    ids.push_back("'" + info.id + "'");
+  for (const Family &family : families())
+    if (auto devices = family.list(false); devices.ok())
+      for (const DeviceInfo &info : *devices)
+        ids.push_back("'" + info.id + "'");
   std::string found =
       ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "));
   return unsupported(fmt::format("no device '{}'{}{}; devices found: {}", id,
@@ -54,16 +81,17 @@ Status noSuchDevice(const std::string &id, const std::string &why) {
 
 std::vector<DeviceInfo> listDevices() {
   std::vector<DeviceInfo> all;
-  for (Family &family : families())
-    all.insert(all.end(), family.devices.begin(), family.devices.end());
+  for (const Family &family : families())
+    if (auto devices = family.list(true); devices.ok())
+      all.insert(all.end(), devices->begin(), devices->end());
   return all;
 }
 
 std::vector<MissingDevices> missingDevices() {
   std::vector<MissingDevices> all;
-  for (Family &family : families())
-    if (family.devices.empty())
-      all.push_back({family.name, family.missing});
+  for (const Family &family : families())
+    if (auto devices = family.list(false); !devices.ok())
+      all.push_back({family.name, devices.status().message()});
   return all;
 }
 
@@ -74,11 +102,11 @@ Result<std::unique_ptr<Device>> openDevice(const std::string &id) {
   for (const Family &family : families()) {
     if (family.name != name)
       continue;
-    if (family.devices.empty())
-      return noSuchDevice(id, family.missing);
-    bool numbered = family.devices.front().id.find(':') != std::string::npos;
-    bool exists = index >= 0 &&
-                  index < static_cast<int>(family.devices.size()) &&
+    auto devices = family.list(false);
+    if (!devices.ok())
+      return noSuchDevice(id, devices.status().message());
+    bool numbered = devices->front().id.find(':') != std::string::npos;
+    bool exists = index >= 0 && index < static_cast<int>(devices->size()) &&
                   (numbered || colon == std::string::npos);
     return exists ? family.open(index) : noSuchDevice(id, "");
   }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs as devices.
+#pragma once
+
+#include "runtime/device/Device.h"
+
+namespace halftone::runtime::cuda {
+
+/// The GPUs of this machine, or why there are none. With `libraries`, also the
+/// versions of the math libraries (which takes opening them).
+Result<std::vector<DeviceInfo>> describeGpus(bool libraries);
+
+Result<std::unique_ptr<Device>> openGpu(int index);
+
+/// Whether code for `needed` ("sm_90", "sm_90a"; empty: any) runs on a GPU of
+/// architecture `sm` (90): PTX runs on its own and on newer ones, that of a
+/// single architecture ("a") on its own only.
+bool architectureCovers(int sm, const std::string &needed);
+
+} // namespace halftone::runtime::cuda

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `halftone-run devices` says of GPUs. No context is made for it.
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/KernelModules.h"
+#include "runtime/libs/cublaslt/CublasLtLibrary.h"
+#include "runtime/libs/cudnn/CudnnLibrary.h"
+
+#include <fmt/format.h>
+
+namespace halftone::runtime::cuda {
+namespace {
+
+int attribute(const Driver &driver, CUdevice device, CUdevice_attribute which) {
+  int value = 0;
+  driver.deviceGetAttribute(&value, which, device);
+  return value;
+}
+
+std::string tensorCoreTypes(int sm) {
+  return sm >= 89   ? "float16, bfloat16, tf32, float8"
+         : sm >= 80 ? "float16, bfloat16, tf32"
+         : sm >= 70 ? "float16"
+                    : "none";
+}
+
+/// The precision that --precision auto takes there.
+std::string automaticPrecision(int sm) {
+  return sm >= 80 ? "bf16" : sm >= 70 ? "fp16" : "fp32";
+}
+
+template <typename Library>
+std::string versionOf(const Result<const Library *> &library) {
+  return library.ok() ? (*library)->version : library.status().message();
+}
+
+Result<DeviceInfo> describe(const Driver &driver, int index) {
+  CUdevice device = 0;
+  char name[256] = "";
+  size_t bytes = 0;
+  CUresult result = driver.deviceGet(&device, index);
+  if (result == CUDA_SUCCESS)
+    result = driver.deviceGetName(name, sizeof name, device);
+  if (result == CUDA_SUCCESS)
+    result = driver.deviceTotalMem(&bytes, device);
+  HALFTONE_RETURN_IF_ERROR(
+      toStatus(driver, result, fmt::format("describing GPU {}", index)));
+  int sm =
+      10 * attribute(driver, device,
+                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+      attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  int multiprocessors =
+      attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  return DeviceInfo{
+      .id = fmt::format("cuda:{}", index),
+      .target = "cuda",
+      .name = name,
+      .architecture = fmt::format("sm_{}", sm),
+      .totalBytes = bytes,
+      .properties = {{"multiprocessors", std::to_string(multiprocessors)},
+                     {"tensor_cores", tensorCoreTypes(sm)},
+                     {"auto", automaticPrecision(sm)},
+                     {"driver", driverRelease(driver)},
+                     {"CUDA", driver.versionText()}}};
+}
+
+} // namespace
+
+Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
+  auto driver = loadDriver();
+  HALFTONE_RETURN_IF_ERROR(driver);
+  int count = 0;
+  HALFTONE_RETURN_IF_ERROR(
+      toStatus(**driver, (*driver)->deviceGetCount(&count), "counting GPUs"));
+  if (count == 0)
+    return unsupported("the driver sees no GPU");
+  std::vector<DeviceInfo> all;
+  for (int i = 0; i < count; ++i) {
+    auto info = describe(**driver, i);
+    HALFTONE_RETURN_IF_ERROR(info);
+    if (libraries) {
+      info->properties.emplace_back("cuBLASLt",
+                                    versionOf(cublaslt::loadLibrary()));
+      info->properties.emplace_back("cuDNN", versionOf(cudnn::loadLibrary()));
+    }
+    all.push_back(std::move(*info));
+  }
+  return all;
+}
+
+} // namespace halftone::runtime::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening of cuBLASLt and its errors in words.
+#include "runtime/libs/cublaslt/CublasLtLibrary.h"
+
+#include "runtime/libs/cuda/DynamicLibrary.h"
+
+#include <fmt/format.h>
+
+namespace halftone::runtime::cublaslt {
+namespace {
+
+using cuda::symbol;
+
+constexpr size_t kMinimumVersion = 130000;
+constexpr const char *kRemedy =
+    "matrix products need cuBLASLt 13.0 or newer: install CUDA 13's cuBLAS, or "
+    "name its folder in HALFTONE_LIBRARY_PATH";
+
+Status load(Library &l) {
+  auto library = cuda::DynamicLibrary::open("libcublasLt.so.13");
+  if (!library.ok())
+    return unsupported(
+        fmt::format("{}; {}", library.status().message(), kRemedy));
+  const cuda::Symbol symbols[] = {
+      symbol("cublasLtGetVersion", l.getVersion),
+      symbol("cublasLtGetStatusString", l.getStatusString),
+      symbol("cublasLtCreate", l.create),
+      symbol("cublasLtDestroy", l.destroy),
+      symbol("cublasLtMatmulDescCreate", l.matmulDescCreate),
+      symbol("cublasLtMatmulDescDestroy", l.matmulDescDestroy),
+      symbol("cublasLtMatmulDescSetAttribute", l.matmulDescSetAttribute),
+      symbol("cublasLtMatrixLayoutCreate", l.matrixLayoutCreate),
+      symbol("cublasLtMatrixLayoutDestroy", l.matrixLayoutDestroy),
+      symbol("cublasLtMatrixLayoutSetAttribute", l.matrixLayoutSetAttribute),
+      symbol("cublasLtMatmulPreferenceCreate", l.preferenceCreate),
+      symbol("cublasLtMatmulPreferenceDestroy", l.preferenceDestroy),
+      symbol("cublasLtMatmulPreferenceSetAttribute", l.preferenceSetAttribute),
+      symbol("cublasLtMatmulAlgoGetHeuristic", l.algoGetHeuristic),
+      symbol("cublasLtMatmul", l.matmul),
+  };
+  HALFTONE_RETURN_IF_ERROR(library->bind(symbols));
+  size_t version = l.getVersion();
+  l.version = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100,
+                          version % 100);
+  if (version < kMinimumVersion)
+    return unsupported(fmt::format("{} is version {}; {}", library->path(),
+                                   l.version, kRemedy));
+  return {};
+}
+
+} // namespace
+
+Result<const Library *> loadLibrary() {
+  static Library library;
+  static const Status status = load(library);
+  HALFTONE_RETURN_IF_ERROR(status);
+  return &library;
+}
+
+Status toStatus(const Library &library, cublasStatus_t status,
+                std::string_view what) {
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return {};
+  return failed(fmt::format("cuBLASLt {}: {}: {}", library.version, what,
+                            library.getStatusString(status)));
+}
+
+} // namespace halftone::runtime::cublaslt

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLASLt thinks column by column. Row-major C = A B is, read by columns,
+// C' = B' A': the operands change places, and each keeps its own transposition.
+#include "runtime/libs/cublaslt/MatMulCall.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace halftone::runtime::cublaslt {
+namespace {
+
+/// What NVIDIA advises for Hopper.
+constexpr uint64_t kMaxWorkspace = 32 << 20;
+constexpr uint32_t kMaxAlignment = 256;
+
+cudaDataType_t dataType(ElementType type) {
+  return type == ElementType::F16    ? CUDA_R_16F
+         : type == ElementType::BF16 ? CUDA_R_16BF
+                                     : CUDA_R_32F;
+}
+
+uint32_t alignmentOf(const void *address) {
+  auto bits = reinterpret_cast<uintptr_t>(address);
+  uintptr_t lowest = bits & (~bits + 1);
+  return lowest == 0 ? kMaxAlignment
+                     : static_cast<uint32_t>(
+                           std::min<uintptr_t>(lowest, kMaxAlignment));
+}
+
+class Call final : public MatMulCall {
+public:
+  Call(const Handle &handle, const MatMulAddresses &addresses)
+      : library(handle.library), handle(handle.handle), at(addresses) {}
+  ~Call() override {
+    if (operation)
+      library.matmulDescDestroy(operation);
+    for (cublasLtMatrixLayout_t layout : {first, second, result})
+      if (layout)
+        library.matrixLayoutDestroy(layout);
+  }
+
+  Status prepare(const MatMulGeometry &geometry);
+  uint64_t workspaceBytes() const override { return choice.workspaceSize; }
+  Status run(void *workspace, CUstream stream) override;
+
+private:
+  Status describeOperation(const MatMulGeometry &geometry);
+  Status describeMatrices(const MatMulGeometry &geometry);
+  Status describe(cublasLtMatrixLayout_t &layout, ElementType type,
+                  int64_t rows, int64_t columns, const MatMul &p,
+                  int64_t stride);
+  Status choose(const MatMulGeometry &geometry);
+  Status set(cublasLtMatmulDescAttributes_t attribute, const auto &value) {
+    return toStatus(library,
+                    library.matmulDescSetAttribute(operation, attribute, &value,
+                                                   sizeof value),
+                    "describing a product");
+  }
+
+  const Library &library;
+  cublasLtHandle_t handle;
+  MatMulAddresses at;
+  cublasLtMatmulDesc_t operation = nullptr;
+  // In cuBLASLt's order: first is the plan's B.
+  cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
+  cublasLtMatmulHeuristicResult_t choice{};
+};
+
+Status Call::describeOperation(const MatMulGeometry &g) {
+  cublasComputeType_t compute = g.shape.tf32 && g.typeA == ElementType::F32
+                                    ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                    : CUBLAS_COMPUTE_32F;
+  HALFTONE_RETURN_IF_ERROR(toStatus(
+      library, library.matmulDescCreate(&operation, compute, CUDA_R_32F),
+      "describing a product"));
+  auto turned = [](bool transpose) -> int32_t {
+    return transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
+  HALFTONE_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_DESC_TRANSA, turned(g.shape.transposeB)));
+  HALFTONE_RETURN_IF_ERROR(
+      set(CUBLASLT_MATMUL_DESC_TRANSB, turned(g.shape.transposeA)));
+  if (!g.bias)
+    return {};
+  auto epilogue = static_cast<uint32_t>(CUBLASLT_EPILOGUE_BIAS);
+  HALFTONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue));
+  HALFTONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, at.bias));
+  auto type = static_cast<int32_t>(dataType(g.typeBias));
+  return set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type);
+}
+
+/// Dense, column by column, `rows` x `columns`.
+Status Call::describe(cublasLtMatrixLayout_t &layout, ElementType type,
+                      int64_t rows, int64_t columns, const MatMul &p,
+                      int64_t stride) {
+  constexpr const char *kWhat = "describing a matrix";
+  HALFTONE_RETURN_IF_ERROR(
+      toStatus(library,
+               library.matrixLayoutCreate(&layout, dataType(type),
+                                          static_cast<uint64_t>(rows),
+                                          static_cast<uint64_t>(columns), rows),
+               kWhat));
+  if (p.batch == 1)
+    return {};
+  auto count = static_cast<int32_t>(p.batch);
+  HALFTONE_RETURN_IF_ERROR(toStatus(
+      library,
+      library.matrixLayoutSetAttribute(
+          layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+      kWhat));
+  return toStatus(library,
+                  library.matrixLayoutSetAttribute(
+                      layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                      &stride, sizeof stride),
+                  kWhat);
+}
+
+Status Call::describeMatrices(const MatMulGeometry &g) {
+  const MatMul &p = g.shape;
+  HALFTONE_RETURN_IF_ERROR(describe(first, g.typeB, p.transposeB ? p.k : p.n,
+                                    p.transposeB ? p.n : p.k, p, p.strideB));
+  HALFTONE_RETURN_IF_ERROR(describe(second, g.typeA, p.transposeA ? p.m : p.k,
+                                    p.transposeA ? p.k : p.m, p, p.strideA));
+  return describe(result, g.typeC, p.n, p.m, p, p.strideC);
+}
+
+Status Call::choose(const MatMulGeometry &g) {
+  cublasLtMatmulPreference_t preference = nullptr;
+  HALFTONE_RETURN_IF_ERROR(toStatus(
+      library, library.preferenceCreate(&preference), "choosing an algorithm"));
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                    auto value) {
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = library.preferenceSetAttribute(preference, attribute, &value,
+                                              sizeof value);
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMaxWorkspace);
+  // Parts of a split sum are added in float32, never in the type of C.
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+         static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignmentOf(at.b));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignmentOf(at.a));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignmentOf(at.c));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignmentOf(at.c));
+  int found = 0;
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = library.algoGetHeuristic(handle, operation, first, second, result,
+                                      result, preference, 1, &choice, &found);
+  library.preferenceDestroy(preference);
+  bool none = status == CUBLAS_STATUS_NOT_SUPPORTED ||
+              (status == CUBLAS_STATUS_SUCCESS &&
+               (found == 0 || choice.state != CUBLAS_STATUS_SUCCESS));
+  if (none)
+    return unsupported(fmt::format(
+        "cuBLASLt {} has no product of {} and {} to {}{}", library.version,
+        elementName(g.typeA), elementName(g.typeB), elementName(g.typeC),
+        g.bias ? fmt::format(" with a bias of {}", elementName(g.typeBias))
+               : ""));
+  return toStatus(library, status, "choosing an algorithm");
+}
+
+Status Call::prepare(const MatMulGeometry &geometry) {
+  HALFTONE_RETURN_IF_ERROR(describeOperation(geometry));
+  HALFTONE_RETURN_IF_ERROR(describeMatrices(geometry));
+  return choose(geometry);
+}
+
+Status Call::run(void *workspace, CUstream stream) {
+  constexpr float kOne = 1, kZero = 0;
+  return toStatus(library,
+                  library.matmul(handle, operation, &kOne, at.b, first, at.a,
+                                 second, &kZero, at.c, result, at.c, result,
+                                 &choice.algo, workspace, choice.workspaceSize,
+                                 stream),
+                  "running a product");
+}
+
+} // namespace
+
+Result<std::unique_ptr<Handle>> Handle::open() {
+  auto library = loadLibrary();
+  HALFTONE_RETURN_IF_ERROR(library);
+  cublasLtHandle_t handle = nullptr;
+  HALFTONE_RETURN_IF_ERROR(toStatus(**library, (*library)->create(&handle),
+                                    "starting (it needs a driver of its own "
+                                    "CUDA version, and free GPU memory)"));
+  return std::unique_ptr<Handle>(new Handle(**library, handle));
+}
+
+Handle::~Handle() { library.destroy(handle); }
+
+Result<std::unique_ptr<MatMulCall>>
+prepareMatMul(const Handle &handle, const MatMulGeometry &geometry,
+              const MatMulAddresses &addresses) {
+  if (geometry.shape.batch > INT32_MAX)
+    return unsupported("a batch of more than 2^31 products");
+  auto call = std::make_unique<Call>(handle, addresses);
+  HALFTONE_RETURN_IF_ERROR(call->prepare(geometry));
+  return std::unique_ptr<MatMulCall>(std::move(call));
+}
+
+} // namespace halftone::runtime::cublaslt

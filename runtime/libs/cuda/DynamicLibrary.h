@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Libraries opened at first use, so that one binary starts on machines that
+// lack them.
+#pragma once
+
+#include "runtime/base/Status.h"
+
+#include <span>
+#include <string>
+
+namespace halftone::runtime::cuda {
+
+/// A function of a library by its exported name, and the pointer to set.
+struct Symbol {
+  const char *name;
+  void **target;
+};
+
+template <typename Function>
+Symbol symbol(const char *name, Function *&target) {
+  return {name, reinterpret_cast<void **>(&target)};
+}
+
+/// An open library. Never closed: GPU libraries keep threads and exit handlers.
+class DynamicLibrary {
+public:
+  /// Opens `soname` from the folders of HALFTONE_LIBRARY_PATH (separated by
+  /// colons), then where the loader looks, then from a CUDA toolkit. Fails with
+  /// the loader's reason (StatusCode::Unsupported).
+  static Result<DynamicLibrary> open(const std::string &soname);
+
+  /// Sets all targets; fails naming the first function that is not there.
+  Status bind(std::span<const Symbol> symbols) const;
+
+  /// The file it was loaded from.
+  std::string path() const;
+
+private:
+  DynamicLibrary(void *handle, std::string soname)
+      : handle(handle), soname(std::move(soname)) {}
+
+  void *handle;
+  std::string soname;
+};
+
+} // namespace halftone::runtime::cuda

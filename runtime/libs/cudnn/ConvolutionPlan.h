@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One convolution as a graph of cuDNN, and the engine chosen for it.
+#pragma once
+
+#include "runtime/libs/StepGeometry.h"
+#include "runtime/libs/cudnn/Descriptor.h"
+
+#include <array>
+#include <map>
+#include <memory>
+
+namespace halftone::runtime::cudnn {
+
+/// A tensor as cuDNN takes it: sizes in the order N, C, spatial (filters: M,
+/// C / group, kernel), whatever lies where in memory.
+struct Tensor {
+  ElementType type;
+  std::vector<int64_t> sizes, strides; ///< In elements.
+  int64_t alignment;                   ///< Of its address, in bytes.
+
+  auto operator<=>(const Tensor &) const = default;
+};
+
+enum Role : size_t { X, W, Y };
+
+/// Everything a plan depends on but the library and the GPU.
+struct Problem {
+  Convolution::Direction direction;
+  std::array<Tensor, 3> tensors; ///< By Role.
+  std::vector<int64_t> strides, padsBegin, padsEnd, dilations;
+  bool tf32;
+
+  auto operator<=>(const Problem &) const = default;
+
+  Role result() const {
+    return direction == Convolution::Direction::Forward        ? Y
+           : direction == Convolution::Direction::DataGradient ? X
+                                                               : W;
+  }
+};
+
+/// An executable plan; its tensors' ids are their roles.
+struct ConvolutionPlan {
+  /// What the plan was made from, so that it lasts as long; the plan is last.
+  std::vector<Descriptor> parts;
+  uint64_t workspaceBytes;
+
+  cudnnBackendDescriptor_t get() const { return parts.back().get(); }
+};
+
+/// Asks cuDNN's heuristics, and of what they offer takes the first engine that
+/// computes in float32 or by exact products of low types, repeats bit for bit,
+/// and builds: no TF32 unless allowed, no Winograd, no FFT, no down-conversion.
+/// Fails (StatusCode::Unsupported) where none is left.
+Result<std::shared_ptr<ConvolutionPlan>>
+buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem);
+
+} // namespace halftone::runtime::cudnn

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes and strides of the three tensors on each route. cuDNN has no
+// one-dimensional convolutions: a dimension of size one goes before.
+#include "runtime/libs/cudnn/ConvolutionRoute.h"
+
+#include <algorithm>
+
+namespace halftone::runtime::cudnn {
+namespace {
+
+constexpr int64_t kWorkspaceAlignment = 256;
+
+using Sizes = std::vector<int64_t>;
+
+Sizes atLeastTwo(Sizes values, int64_t filler) {
+  if (values.size() == 1)
+    values.insert(values.begin(), filler);
+  return values;
+}
+
+/// Strides of a dense tensor whose sizes are given channels first.
+Sizes denseStrides(const Sizes &sizes, bool channelsLast) {
+  Sizes strides(sizes.size());
+  int64_t stride = channelsLast ? sizes[1] : 1;
+  if (channelsLast)
+    strides[1] = 1;
+  for (size_t i = sizes.size(); i-- > 2;) {
+    strides[i] = stride;
+    stride *= sizes[i];
+  }
+  if (!channelsLast) {
+    strides[1] = stride;
+    stride *= sizes[1];
+  }
+  strides[0] = stride;
+  return strides;
+}
+
+Sizes sizesOf(const ConvolutionGeometry &g, Role role, bool padded) {
+  Sizes spatial = role == X ? g.input : role == W ? g.kernel : g.output;
+  if (role == X && padded)
+    for (size_t i = 0; i < spatial.size(); ++i)
+      spatial[i] += g.padsBegin[i] + g.padsEnd[i];
+  Sizes sizes = role == X   ? Sizes{g.batch, g.channels}
+                : role == W ? Sizes{g.filters, g.channels / g.group}
+                            : Sizes{g.batch, g.filters};
+  Sizes tail = atLeastTwo(std::move(spatial), 1);
+  sizes.insert(sizes.end(), tail.begin(), tail.end());
+  return sizes;
+}
+
+ElementType typeOf(const ConvolutionGeometry &g, Role role) {
+  return role == X ? g.typeX : role == W ? g.typeW : g.typeY;
+}
+
+Tensor tensorOf(const ConvolutionGeometry &g, const Route &route, Role role) {
+  Tensor tensor;
+  tensor.type = route.wide ? ElementType::F32 : typeOf(g, role);
+  tensor.sizes = sizesOf(g, role, route.padded);
+  tensor.strides =
+      denseStrides(tensor.sizes, g.channelsLast && !route.channelsFirst);
+  tensor.alignment = kWorkspaceAlignment;
+  return tensor;
+}
+
+cuda::TensorCopy::Side sideOf(const Tensor &tensor) {
+  cuda::TensorCopy::Side side{.type = tensor.type};
+  // Batch and channel first, spatial dimensions last.
+  size_t rank = tensor.sizes.size();
+  for (size_t i = 0; i < rank; ++i) {
+    size_t at = i < 2 ? i : i + 5 - rank;
+    side.sizes[at] = static_cast<int32_t>(tensor.sizes[i]);
+    side.strides[at] = static_cast<int32_t>(tensor.strides[i]);
+  }
+  return side;
+}
+
+constexpr Route kAsIs{false, false, false};
+
+} // namespace
+
+std::vector<Route> routesFor(const ConvolutionGeometry &g) {
+  bool uneven = g.padsBegin != g.padsEnd;
+  bool low = g.typeX != ElementType::F32 || g.typeW != ElementType::F32 ||
+             g.typeY != ElementType::F32;
+  std::vector<Route> routes{kAsIs};
+  if (uneven)
+    routes.push_back({true, false, false});
+  if (g.channelsLast)
+    routes.push_back({uneven, false, true});
+  if (low)
+    routes.push_back({uneven, true, false});
+  if (low && g.channelsLast)
+    routes.push_back({uneven, true, true});
+  return routes;
+}
+
+Problem problemOf(const ConvolutionGeometry &g, const Route &route,
+                  const std::array<int64_t, 3> &alignment) {
+  Problem problem;
+  problem.direction = g.direction;
+  for (Role role : {X, W, Y}) {
+    problem.tensors[role] = tensorOf(g, route, role);
+    if (!detourOf(g, route, role).needed)
+      problem.tensors[role].alignment = alignment[role];
+  }
+  problem.strides = atLeastTwo(g.strides, 1);
+  problem.padsBegin = atLeastTwo(g.padsBegin, 0);
+  problem.padsEnd = atLeastTwo(g.padsEnd, 0);
+  if (route.padded) {
+    std::ranges::fill(problem.padsBegin, 0);
+    std::ranges::fill(problem.padsEnd, 0);
+  }
+  problem.dilations = atLeastTwo(g.dilations, 1);
+  problem.tf32 = g.tf32;
+  return problem;
+}
+
+Detour detourOf(const ConvolutionGeometry &g, const Route &route, Role role) {
+  Tensor plan = tensorOf(g, kAsIs, role), there = tensorOf(g, route, role);
+  Detour detour{.needed = plan.type != there.type ||
+                          plan.sizes != there.sizes ||
+                          plan.strides != there.strides,
+                .in = {sideOf(plan), sideOf(there), {}},
+                .out = {sideOf(there), sideOf(plan), {}},
+                .bytes = *elementCount(there.sizes) * elementSize(there.type)};
+  if (role == X && route.padded)
+    for (size_t i = 0; i < g.padsBegin.size(); ++i) {
+      size_t at = 5 - g.padsBegin.size() + i;
+      detour.out.offset[at] = static_cast<int32_t>(g.padsBegin[i]);
+      detour.in.offset[at] = -detour.out.offset[at];
+    }
+  return detour;
+}
+
+} // namespace halftone::runtime::cudnn
