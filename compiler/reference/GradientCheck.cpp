@@ -52,8 +52,9 @@ double weightedSum(ArrayRef<HostTensor> values, ArrayRef<HostTensor> weights) {
   return sum;
 }
 
-/// Gradients that are neither equal nor zero; empty for integer results.
-Tensors resultGradients(Operation *op) {
+/// Gradients that are neither equal nor zero; none for integer results, zero
+/// for ignored ones.
+Tensors resultGradients(Operation *op, ArrayRef<unsigned> ignored) {
   Tensors gradients;
   uint64_t seed = 88172645463325252;
   for (Type type : op->getResultTypes()) {
@@ -66,6 +67,8 @@ Tensors resultGradients(Operation *op) {
       if (seed & 0x10000)
         g = -g;
     }
+    if (llvm::is_contained(ignored, gradients.size()))
+      gradient = HostTensor(cast<RankedTensorType>(type));
     gradients.push_back(std::move(gradient));
   }
   return gradients;
@@ -93,7 +96,8 @@ std::string gradName(size_t i) { return "dy" + std::to_string(i); }
 
 /// A program with `op`, its gradient rule, and the operands' gradients as
 /// outputs "x0", "x1", ... (none where the rule gives none).
-FailureOr<OwningOpRef<graph::ProgramOp>> buildGradientProgram(Operation *op) {
+FailureOr<OwningOpRef<graph::ProgramOp>>
+buildGradientProgram(Operation *op, ArrayRef<unsigned> ignoredResults) {
   auto rule = dyn_cast<DifferentiableOpInterface>(op);
   if (!rule)
     return op->emitOpError("has no gradient rule");
@@ -116,7 +120,8 @@ FailureOr<OwningOpRef<graph::ProgramOp>> buildGradientProgram(Operation *op) {
   SmallVector<Value> grads;
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
     grads.push_back(
-        isa<FloatType>(cast<RankedTensorType>(type).getElementType())
+        isa<FloatType>(cast<RankedTensorType>(type).getElementType()) &&
+                !llvm::is_contained(ignoredResults, i)
             ? input(gradName(i), type)
             : Value());
   b.setInsertionPointAfter(clone);
@@ -193,10 +198,10 @@ FailureOr<GradientReport> checkVjp(Operation *op, ArrayRef<HostTensor> operands,
   if (operands.size() != op->getNumOperands())
     return op->emitOpError("is given ") << operands.size() << " tensors for "
                                         << op->getNumOperands() << " operands";
-  auto program = buildGradientProgram(op);
+  auto program = buildGradientProgram(op, options.ignoredResults);
   if (failed(program))
     return failure();
-  Tensors weights = resultGradients(op);
+  Tensors weights = resultGradients(op, options.ignoredResults);
   TensorMap named;
   for (auto [i, operand] : llvm::enumerate(operands))
     named[inputName(i)] = operand;
@@ -211,7 +216,7 @@ FailureOr<GradientReport> checkVjp(Operation *op, ArrayRef<HostTensor> operands,
   report.tolerance = options.tolerance;
   Tensors point(operands);
   for (auto [i, operand] : llvm::enumerate(operands)) {
-    if (!operand.isFloat())
+    if (!operand.isFloat() || llvm::is_contained(options.ignoredOperands, i))
       continue;
     auto type = cast<RankedTensorType>(op->getOperand(i).getType());
     HostTensor gradient(type);

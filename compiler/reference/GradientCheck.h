@@ -12,6 +12,10 @@ struct GradientCheckOptions {
   double tolerance = 1e-6;
   /// Elements of a tensor that are tried, evenly spread.
   int64_t maxElements = 64;
+  /// Of checkVjp: operands that no gradient flows to although results depend
+  /// on them (weights of a loss, running statistics), and results that get
+  /// no gradient.
+  llvm::SmallVector<unsigned> ignoredOperands, ignoredResults;
 };
 
 struct GradientError {
