@@ -65,7 +65,7 @@ NodeImporter::Results NodeImporter::importConstantOfShape(const Node &node) {
 
 NodeImporter::Results NodeImporter::importRange(const Node &node) {
   for (size_t i = 0; i < 3; ++i)
-    if (!node.input(i) || !node.input(i)->constant || node.input(i)->constant->size() != 1)
+    if (!node.input(i) || !node.input(i)->constant || node.input(i)->type().getNumElements() != 1)
       return fail(node, "start, limit and delta must be constant scalars");
   const HostTensor &start = *node.input(0)->constant, &limit = *node.input(1)->constant, &delta = *node.input(2)->constant;
   constexpr double kMost = 1 << 28;

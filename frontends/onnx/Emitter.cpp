@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/Emitter.h"
 #include "compiler/graph/BuildByName.h"
-#include "compiler/graph/GraphDialect.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "compiler/graph/GraphOps.h"
+#include "frontends/onnx/TensorData.h"
 
 using namespace mlir;
 
@@ -14,88 +14,146 @@ constexpr int64_t kMostFoldedElements = int64_t(1) << 22;
 /// Above it a float constant is kept with the weights.
 constexpr int64_t kMostPrintedElements = 1024;
 
-bool isSplat(const HostTensor &tensor) {
-  return llvm::all_of(tensor.floats, [&](double x) { return x == tensor.floats[0]; });
-}
-
 } // namespace
 
 RankedTensorType Imported::type() const {
-  return constant ? constant->getType() : cast<RankedTensorType>(value.getType());
+  return constant ? RankedTensorType::get(shape, constant->getElementType()) : cast<RankedTensorType>(value.getType());
 }
 
 Emitter::Emitter(Block *block, MLIRContext *context, WeightStore &constants) : b(context), constants(constants) {
   b.setInsertionPointToEnd(block);
 }
 
+Imported Emitter::pooled(Imported tensor) {
+  if (tensor.constant)
+    tensor.constant = pool.intern(tensor.constant);
+  return tensor;
+}
+
+Value Emitter::writeConstant(Location loc, const Imported &tensor) {
+  const HostTensor &host = *tensor.constant;
+  if (host.size() == 1) {
+    // A splat says its shape at no cost.
+    DenseElementsAttr one = host.toAttr();
+    return b.create<graph::ConstantOp>(loc, tensor.type(), one.resizeSplat(tensor.type()));
+  }
+  if (!host.isFloat() || host.size() <= kMostPrintedElements)
+    return b.create<graph::ConstantOp>(loc, host.getType(), host.toAttr());
+  Weight weight;
+  weight.name = tensor.name;
+  for (int i = 0; weight.name.empty() || constants.find(weight.name); ++i)
+    weight.name = "constant_" + std::to_string(i);
+  weight.role = WeightRole::Constant;
+  weight.shape.assign(host.getShape().begin(), host.getShape().end());
+  weight.data.assign(host.floats.begin(), host.floats.end());
+  StringAttr name = b.getStringAttr(weight.name);
+  constants.add(std::move(weight));
+  return b.create<graph::ParameterOp>(loc, host.getType(), name, b.getStringAttr(toString(WeightRole::Constant)));
+}
+
 Value Emitter::materialize(Location loc, const Imported &tensor) {
   if (tensor.value)
     return tensor.value;
-  const HostTensor &host = *tensor.constant;
-  auto [entry, isNew] = written.try_emplace(&host);
+  const Imported constant = pooled(tensor);
+  auto [entry, isNew] = written.try_emplace({constant.constant.get(), std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())});
   if (!isNew)
-    return entry->second.second;
-  Operation *op;
-  if (!host.isFloat() || host.size() <= kMostPrintedElements || isSplat(host)) {
-    op = b.create<graph::ConstantOp>(loc, host.getType(), host.toAttr());
-  } else {
-    Weight weight;
-    weight.name = tensor.name;
-    for (int i = 0; weight.name.empty() || constants.find(weight.name); ++i)
-      weight.name = "constant_" + std::to_string(i);
-    StringAttr name = b.getStringAttr(weight.name);
-    weight.role = WeightRole::Constant;
-    weight.shape.assign(host.getShape().begin(), host.getShape().end());
-    weight.data.assign(host.floats.begin(), host.floats.end());
-    constants.add(std::move(weight));
-    op = b.create<graph::ParameterOp>(loc, host.getType(), name, b.getStringAttr(toString(WeightRole::Constant)));
+    return entry->second;
+  Value value = writeConstant(loc, constant);
+  if (value.getType() != constant.type()) {
+    auto expand = b.create<graph::ExpandOp>(loc, constant.type(), value, b.getDenseI64ArrayAttr(constant.shape));
+    for (NamedAttribute attribute : opAttributes)
+      expand->setDiscardableAttr(attribute.getName(), attribute.getValue());
+    value = expand;
   }
-  entry->second = {tensor.constant, op->getResult(0)};
-  return op->getResult(0);
+  return entry->second = value;
 }
 
-FailureOr<std::optional<SmallVector<Imported>>> Emitter::tryEvaluate(Location loc, StringRef op, Groups operands,
-                                                                     ArrayRef<NamedAttribute> attributes) {
-  // The op is built over placeholders of the operands' types in a block of its own, asked, and thrown away.
-  Block scratch;
+Emitter::Question Emitter::question(StringRef op, Groups operands, Attributes attributes) {
+  Question question{op.str(), b.getDictionaryAttr(attributes).getAsOpaquePointer()};
+  for (const auto &group : operands) {
+    question.push_back(static_cast<int64_t>(group.size()));
+    for (const Imported &operand : group) {
+      question.push_back(static_cast<const void *>(operand.constant.get()));
+      question.insert(question.end(), operand.shape.begin(), operand.shape.end());
+    }
+  }
+  return question;
+}
+
+FailureOr<Operation *> Emitter::buildScratch(Block &scratch, Location loc, StringRef op, Groups operands, Attributes attributes,
+                                             bool shrunk) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&scratch);
   SmallVector<SmallVector<Value>> placeholders;
-  SmallVector<HostTensor> values;
   for (const auto &group : operands) {
     auto &row = placeholders.emplace_back();
-    for (const Imported &operand : group) {
-      row.push_back(b.create<graph::InputOp>(loc, operand.type(), "constant", "data"));
-      values.push_back(*operand.constant);
-    }
+    for (const Imported &operand : group)
+      row.push_back(b.create<graph::InputOp>(loc, shrunk ? operand.constant->getType() : operand.type(), "constant", "data"));
   }
-  FailureOr<Operation *> built = graph::buildByName(b, loc, op, placeholders, attributes);
+  return graph::buildByName(b, loc, op, placeholders, attributes);
+}
+
+FailureOr<SmallVector<Imported>> Emitter::evaluate(Location loc, StringRef op, Groups operands, Attributes attributes) {
+  Block scratch, shrunkScratch;
+  FailureOr<Operation *> built = buildScratch(scratch, loc, op, operands, attributes, /*shrunk=*/false);
   if (failed(built))
     return failure();
-  auto reference = dyn_cast<ReferenceOpInterface>(*built);
-  bool small = llvm::all_of((*built)->getResultTypes(), [](Type type) {
-    return cast<RankedTensorType>(type).getNumElements() <= kMostFoldedElements;
+  SmallVector<SmallVector<int64_t>> shapes;
+  for (Type type : (*built)->getResultTypes())
+    shapes.emplace_back(cast<RankedTensorType>(type).getShape());
+
+  // What only broadcasts need not be looked at in full.
+  if (isa<graph::ExpandOp>(*built)) {
+    SmallVector<int64_t> shape(shapes[0].size() - operands[0][0].shape.size(), 1);
+    llvm::append_range(shape, operands[0][0].constant->getShape());
+    HostTensor core(RankedTensorType::get(shape, operands[0][0].constant->getElementType()));
+    core.floats = operands[0][0].constant->floats;
+    core.ints = operands[0][0].constant->ints;
+    return SmallVector<Imported>{Imported(std::make_shared<const HostTensor>(std::move(core)), shapes[0])};
+  }
+  bool shrunk = isa<ScalarOpInterface>(*built);
+  if (shrunk)
+    built = buildScratch(shrunkScratch, loc, op, operands, attributes, /*shrunk=*/true);
+  auto reference = failed(built) ? nullptr : dyn_cast<ReferenceOpInterface>(*built);
+  bool isSmall = reference && llvm::all_of((*built)->getResultTypes(), [](Type type) {
+    return checkedSize(cast<RankedTensorType>(type).getShape()).value_or(INT64_MAX) <= kMostFoldedElements;
   });
-  if (!reference || !small)
-    return std::optional<SmallVector<Imported>>();
-  SmallVector<HostTensor> results;
+  SmallVector<HostTensor> values, results;
+  for (const auto &group : operands)
+    for (const Imported &operand : group) {
+      isSmall &= checkedSize(shrunk ? operand.constant->getShape() : ArrayRef<int64_t>(operand.shape)).value_or(INT64_MAX) <= kMostFoldedElements;
+      if (isSmall)
+        values.push_back(shrunk ? *operand.constant : operand.hostTensor());
+    }
+  if (!isSmall)
+    return SmallVector<Imported>();
   if (failed(reference.evaluate(values, results)))
     return failure();
   SmallVector<Imported> imported;
-  for (HostTensor &result : results)
-    imported.emplace_back(std::move(result));
-  return std::optional<SmallVector<Imported>>(std::move(imported));
+  for (auto [result, shape] : llvm::zip_equal(results, shapes))
+    imported.emplace_back(std::make_shared<const HostTensor>(std::move(result)), shape);
+  return imported;
 }
 
-FailureOr<SmallVector<Imported>> Emitter::emit(Location loc, StringRef op, Groups operands, ArrayRef<NamedAttribute> attributes) {
+FailureOr<SmallVector<Imported>> Emitter::emit(Location loc, StringRef op, Groups given, Attributes attributes) {
+  SmallVector<SmallVector<Imported>> operands;
+  for (const auto &group : given)
+    operands.push_back(llvm::map_to_vector(group, [&](const Imported &operand) { return pooled(operand); }));
   auto known = [](const Imported &operand) { return static_cast<bool>(operand.constant); };
   bool any = llvm::any_of(operands, [](const auto &group) { return !group.empty(); });
   if (any && llvm::all_of(operands, [&](const auto &group) { return llvm::all_of(group, known); })) {
-    auto evaluated = tryEvaluate(loc, op, operands, attributes);
-    if (failed(evaluated))
-      return failure();
-    if (*evaluated)
-      return std::move(**evaluated);
+    auto [answer, isNew] = answers.try_emplace(question(op, operands, attributes));
+    if (isNew) {
+      auto evaluated = evaluate(loc, op, operands, attributes);
+      if (failed(evaluated)) {
+        answers.erase(answer);
+        return failure();
+      }
+      for (Imported &result : *evaluated)
+        answer->second.push_back(pooled(std::move(result)));
+    }
+    if (!answer->second.empty())
+      return answer->second;
   }
   SmallVector<SmallVector<Value>> values;
   for (const auto &group : operands) {

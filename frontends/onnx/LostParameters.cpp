@@ -46,6 +46,13 @@ void reportFoldedMatrices(const InitializerUses &uses, llvm::ArrayRef<std::strin
                 "the module's parameters into them: " + joinNames(folded, 20) + ". " + kExportAdvice);
 }
 
+/// Whether PyTorch's optimizer went over the file; without it every parameter is kept, a tied one under one of its names.
+bool wasOptimized(const onnx::GraphProto &graph) {
+  auto isTrace = [](const auto &entry) { return llvm::StringRef(entry.key()).starts_with("pkg.onnxscript."); };
+  return llvm::any_of(graph.node(), [&](const auto &node) { return llvm::any_of(node.metadata_props(), isTrace); }) ||
+         llvm::any_of(graph.value_info(), [&](const auto &value) { return llvm::any_of(value.metadata_props(), isTrace); });
+}
+
 } // namespace
 
 void reportLostParameters(const onnx::GraphProto &graph, const InitializerUses &uses, WeightStore &weights,
@@ -70,6 +77,12 @@ void reportLostParameters(const onnx::GraphProto &graph, const InitializerUses &
     } else {
       lost.push_back(name);
     }
+  }
+  // Ties of vectors leave no trace; a few names without one mean these.
+  if (!wasOptimized(graph) && lost.size() * 10 <= original.size()) {
+    if (!lost.empty())
+      log.notice("the file has no tensor for " + joinNames(lost) + ": most likely tied to another parameter");
+    return;
   }
   if (!lost.empty())
     log.warning(std::to_string(lost.size()) + " of the module's " + counted(original.size() - tied, "parameter") +

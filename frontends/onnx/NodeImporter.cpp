@@ -23,7 +23,7 @@ int64_t NodeImporter::Node::integer(StringRef name, int64_t otherwise) const {
 
 void NodeImporter::bind(StringRef name, Imported value) {
   value.name = name.str();
-  values[name] = std::move(value);
+  values[name] = emitter.pooled(std::move(value));
 }
 
 const Imported *NodeImporter::find(StringRef name) const {
@@ -78,9 +78,6 @@ void NodeImporter::importNode(const NodeProto &proto) {
 }
 
 NodeImporter::Results NodeImporter::dispatch(const Node &node) {
-  for (const Imported *input : node.inputs)
-    if (input && input->isTensor() && !checkedSize(input->type().getShape()))
-      return fail(node, "an input has more than 2^40 elements");
   if (std::optional<Resolved> kind = resolvedOperator(node.proto.op_type()))
     return importResolved(node, *kind);
   return importOperator(node);
@@ -112,7 +109,7 @@ NodeImporter::Results NodeImporter::importResolved(const Node &node, Resolved ki
 /// A bias of zeros adds nothing: exporters make one for each Conv without bias.
 static bool isZeroBias(const OpSchema::FormalParameter &formal, const Imported &input) {
   return (formal.GetName() == "B" || formal.GetName() == "C") && formal.GetOption() == OpSchema::Optional && input.constant &&
-         llvm::all_of(input.constant->floats, [](double x) { return x == 0; });
+         input.constant->isFloat() && llvm::all_of(input.constant->floats, [](double x) { return x == 0; });
 }
 
 bool NodeImporter::readInputs(const Node &node, StringRef op, SmallVector<SmallVector<Imported>> &groups,
@@ -136,7 +133,7 @@ bool NodeImporter::readInputs(const Node &node, StringRef op, SmallVector<SmallV
       if (!group[0].constant) {
         fail(node, "input '" + formal.GetName() + "' must be a constant, but it depends on the model's inputs or parameters");
         complete = false;
-      } else if (Attribute fitted = fitAttribute(context, op, name, AttributeValue{*group[0].constant, false})) {
+      } else if (Attribute fitted = fitAttribute(context, op, name, AttributeValue{group[0].hostTensor(), false})) {
         attributes.emplace_back(name, fitted);
       } else {
         fail(node, "input '" + formal.GetName() + "' has a type or shape that is not supported");
@@ -213,6 +210,10 @@ void NodeImporter::bindOutputs(const Node &node, MutableArrayRef<Imported> resul
     // Outputs that we do not have are an error only where something reads them: there the value is missing.
     if (name.empty() || i >= static_cast<int>(results.size()))
       continue;
+    if (results[i].isTensor() && !checkedSize(results[i].type().getShape())) {
+      fail(node, "output '" + name + "' would have more than 2^40 elements");
+      continue;
+    }
     auto known = inferred.find(name);
     if (results[i].isTensor() && known != inferred.end() && known->second.shape &&
         results[i].type().getShape() != ArrayRef<int64_t>(*known->second.shape)) {
@@ -233,7 +234,7 @@ void NodeImporter::bindOutputs(const Node &node, MutableArrayRef<Imported> resul
 std::optional<std::vector<int64_t>> NodeImporter::constantInts(const Node &node, size_t i) {
   const Imported *input = node.input(i);
   if (input && input->constant && !input->constant->isFloat())
-    return input->constant->ints;
+    return input->hostTensor().ints;
   fail(node, "input " + Twine(i) + " must be an integer constant" +
                  (input && input->value ? ", but it depends on the model's inputs or parameters" : ""));
   return std::nullopt;

@@ -54,12 +54,13 @@ public:
       carriesBatch = true;
       outer = axis.outer;
     }
-    for (auto [a, b] : llvm::zip_equal(oldOp.getResultTypes(), newOp.getResultTypes())) {
+    for (unsigned i = 0; i < oldOp.getNumResults(); ++i) {
+      Type a = oldOp.getResult(i).getType(), b = newOp.getResult(i).getType();
       BatchAxis axis = compareTypes(a, b, oldBatch, newBatch);
       if (!axis.consistent)
         return false;
-      // A scalar is a loss; otherwise only a reduction ends the batch.
-      bool mayEnd = isa<ReductionOpInterface>(oldOp) || cast<RankedTensorType>(a).getRank() == 0;
+      // Results after the first are statistics, a scalar is a loss; otherwise only a reduction ends the batch.
+      bool mayEnd = i > 0 || isa<ReductionOpInterface>(oldOp) || cast<RankedTensorType>(a).getRank() == 0;
       if (carriesBatch && !axis.axis && !mayEnd)
         return false;
       if (axis.axis && outer && isa_and_present<graph::GraphDialect>(oldOp.getDialect()) &&

@@ -65,7 +65,7 @@ static std::vector<int64_t> pieceExtents(const Imported *split, int64_t extent) 
   if (!split)
     return std::vector<int64_t>(extent, 1);
   if (split->type().getRank() == 1)
-    return split->constant->ints;
+    return split->hostTensor().ints;
   std::vector<int64_t> pieces;
   int64_t chunk = split->constant->ints[0];
   for (int64_t at = 0; chunk > 0 && at < extent; at += chunk)

@@ -36,7 +36,8 @@ TEST_F(NodesTest, attributeAndInputFormsImportAlike) {
   ImportResult now = good("g (float[4,6] x) => (float[4,1] y) { a = Constant<value_ints = [1]>() y = ReduceMean(x, a) }", 18);
   auto op = [](const ImportResult &result) {
     std::string text = print(result);
-    return text.substr(text.find("graph.reduce_mean"));
+    size_t begin = text.find("graph.reduce_mean"), end = text.find("\"ReduceMean", begin);
+    return text.substr(begin, end - begin);
   };
   EXPECT_EQ(op(old), op(now));
 }

@@ -61,16 +61,16 @@ TEST_F(RolesTest, kindsDecideWhereAnyIsGiven) {
 }
 
 TEST_F(RolesTest, freezeAndTrain) {
-  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, enc.w) b = Add(a, head.w) y = Add(b, val_1) }");
-  for (std::string name : {"enc.w", "head.w", "val_1"})
+  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, enc_w) b = Add(a, head_w) y = Add(b, val_1) }");
+  for (std::string name : {"enc_w", "head_w", "val_1"})
     addInitializer(model, name, {4, 3});
   ImportOptions options;
   options.freeze = {"."};
-  options.train = {"^head\\.", "^val_\\d+$", "nothing"};
+  options.train = {"^head_", "^val_\\d+$", "nothing"};
   ImportResult result = good(model, options);
-  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("head.w", "val_1"));
-  EXPECT_THAT(names(result, WeightRole::Frozen), ElementsAre("enc.w"));
-  EXPECT_THAT(print(result), HasSubstr("\"enc.w\" {role = \"frozen\"}"));
+  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("head_w", "val_1"));
+  EXPECT_THAT(names(result, WeightRole::Frozen), ElementsAre("enc_w"));
+  EXPECT_THAT(print(result), HasSubstr("\"enc_w\" {role = \"frozen\"}"));
   EXPECT_THAT(messages(result, Severity::Warning), HasSubstr("--train 'nothing' matches no float initializer"));
 }
 
@@ -143,12 +143,12 @@ TEST_F(RolesTest, foldedMatricesWithoutSignatureAreReported) {
 }
 
 TEST_F(RolesTest, lostParametersAreCountedAndNamed) {
-  auto model = textModel("g (float[4,3] x) => (float[4,5] y) { y = MatMul(x, kept.weight) }");
-  addInitializer(model, "kept.weight", {3, 5});
-  setKind(model, "kept.weight", "PARAMETER");
+  auto model = textModel("g (float[4,3] x) => (float[4,5] y) { y = MatMul(x, kept_weight) }");
+  addInitializer(model, "kept_weight", {3, 5});
+  setKind(model, "kept_weight", "PARAMETER");
   auto *entry = model.mutable_graph()->add_metadata_props();
   entry->set_key("pkg.torch.export.ExportedProgram.graph_signature");
-  entry->set_value("\n# inputs\np_a: PARAMETER target='kept.weight'\np_b: PARAMETER target='gone.weight'\n"
+  entry->set_value("\n# inputs\np_a: PARAMETER target='kept_weight'\np_b: PARAMETER target='gone.weight'\n"
                    "b_c: BUFFER target='gone.mean' persistent=True\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n");
   EXPECT_THAT(messages(good(model), Severity::Warning),
               AllOf(HasSubstr("1 of the module's 2 parameters"), HasSubstr("gone.weight"), Not(HasSubstr("gone.mean"))));
