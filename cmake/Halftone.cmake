@@ -79,6 +79,11 @@ function(halftone_flags target pch)
     $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
   if(pch)
     target_precompile_headers(${target} REUSE_FROM halftone_pch_${pch})
+    # GCC takes the header only with the flag it was compiled with; programs would get -fPIE.
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE")
+      target_compile_options(${target} PRIVATE -fPIC)
+    endif()
   endif()
 endfunction()
 
