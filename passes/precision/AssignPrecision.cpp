@@ -10,9 +10,23 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
+/// An op with operands that stay f32 (statistics) computes in f32 throughout.
+bool computesWide(Operation *op) {
+  auto precision = cast<PrecisionOpInterface>(op);
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    if (precision.keepsWide(i))
+      return true;
+  return false;
+}
+
 void write(Operation *op, const Decision &decision) {
   Builder b(op->getContext());
-  op->setAttr(kColor, b.getStringAttr(colorName(decision.color)));
+  Color color = decision.color;
+  if (isLow(color) && computesWide(op)) {
+    op->setAttr(kStored, b.getStringAttr(colorName(color)));
+    color = Color::Fp32;
+  }
+  op->setAttr(kColor, b.getStringAttr(colorName(color)));
   op->setAttr(kRule, b.getStringAttr(decision.rule));
   op->setAttr(kSource, b.getStringAttr(decision.source));
   SmallVector<StringRef> path(decision.path.begin(), decision.path.end());

@@ -156,7 +156,9 @@ bool hasLowColor(ProgramOp program) {
 } // namespace
 
 std::optional<Color> colorOf(Operation *op) {
-  auto name = op->getAttrOfType<StringAttr>(kColor);
+  auto name = op->getAttrOfType<StringAttr>(kStored);
+  if (!name)
+    name = op->getAttrOfType<StringAttr>(kColor);
   return name && isa<PrecisionOpInterface>(op) ? parseColor(name.getValue())
                                                : std::nullopt;
 }

@@ -4,7 +4,8 @@
 
 namespace halftone::passes {
 
-/// The colour that assignPrecision wrote; nullopt for ops without one.
+/// The colour of the op's edges that assignPrecision wrote; nullopt for ops
+/// without one.
 std::optional<Color> colorOf(mlir::Operation *op);
 
 /// The float type in which a coloured program's op wants this operand: its

@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral kSource =
     "source"; ///< default | policy | user | derived
 inline constexpr llvm::StringLiteral kPath =
     "path"; ///< names of the nodes that decided
+/// On an op whose arithmetic is f32 but whose edges are low (batch
+/// normalization): the type of its edges.
+inline constexpr llvm::StringLiteral kStored = "stored";
 /// On a product of low colour: its result stays f32 (weight gradients).
 inline constexpr llvm::StringLiteral kWideResult = "wide_result";
 /// On a cast that the user wants as it is.

@@ -2,7 +2,13 @@
 // gradient reads them; results that nobody uses are dropped with the decomposition.
 include "compiler/graph/GraphBase.td"
 
-class Graph_NormalizationOp<string mnemonic> : Graph_Op<mnemonic, "Deny", [Differentiable, Decomposable]>;
+class Graph_NormalizationOp<string mnemonic> : Graph_Op<mnemonic, "Deny", [Differentiable, Decomposable]> {
+  // Affine parameters and statistics stay f32; only what is normalized and its result may be low.
+  let extraClassDeclaration = [{
+    bool keepsWide(unsigned operand) { return operand != 0; }
+    bool keepsWideResult(unsigned result) { return result != 0; }
+  }];
+}
 
 def Graph_SoftmaxOp : Graph_NormalizationOp<"softmax"> {
   let summary = "exp(x - max(x)) / sum(exp(x - max(x))) along one axis (ONNX Softmax-13).";
@@ -57,4 +63,9 @@ def Graph_BatchNormalizationOp : Graph_Op<"batch_normalization", "Infer",
                        DefaultValuedAttr<SI64Attr, "0">:$training_mode);
   let results = (outs FloatTensor:$Y, FloatTensor:$running_mean, FloatTensor:$running_var, FloatTensor:$saved_mean,
                       FloatTensor:$saved_inv_std);
+  // Affine parameters and statistics stay f32; only what is normalized and its result may be low.
+  let extraClassDeclaration = [{
+    bool keepsWide(unsigned operand) { return operand != 0; }
+    bool keepsWideResult(unsigned result) { return result != 0; }
+  }];
 }
