@@ -43,8 +43,4 @@ Value sumTo(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> shape) {
   return sumOver(b, x, axes);
 }
 
-Value reshapeTo(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> shape) {
-  return shapeOf(x) == shape ? x : b.create<ReshapeOp>(x, shape).getResult();
-}
-
 } // namespace halftone::graph

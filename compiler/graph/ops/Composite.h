@@ -2,6 +2,7 @@
 // What composite operators are made of: reductions that keep their axes, and
 // wide arithmetic between low-precision edges.
 #pragma once
+#include "compiler/graph/Movement.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace halftone::graph {
@@ -27,9 +28,5 @@ mlir::Value maxOver(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 /// those stay.
 mlir::Value sumTo(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                   llvm::ArrayRef<int64_t> shape);
-
-/// A reshape, or `x` itself where it has that shape.
-mlir::Value reshapeTo(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
-                      llvm::ArrayRef<int64_t> shape);
 
 } // namespace halftone::graph
