@@ -10,15 +10,6 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-/// An op with operands that stay f32 (statistics) computes in f32 throughout.
-bool computesWide(Operation *op) {
-  auto precision = cast<PrecisionOpInterface>(op);
-  for (unsigned i = 0; i < op->getNumOperands(); ++i)
-    if (precision.keepsWide(i))
-      return true;
-  return false;
-}
-
 void write(Operation *op, const Decision &decision) {
   Builder b(op->getContext());
   Color color = decision.color;

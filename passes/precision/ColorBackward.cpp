@@ -3,6 +3,7 @@
 #include "compiler/graph/GraphOps.h"
 #include "passes/autodiff/OriginTagger.h"
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -21,11 +22,15 @@ public:
                 Decisions &decisions)
       : program(program), low(low), wishes(wishes), decisions(decisions) {
     for (auto &[op, decision] : decisions) {
-      auto [it, inserted] =
-          forward.try_emplace(keyOf(nodeName(op), op), decision.color);
+      if (originOf(op) == "loss")
+        lossNodes.insert(nodeName(op));
+      // The gradient of a node that computes wide reads its statistics:
+      // rounding those would show in every element.
+      Color color = computesWide(op) ? Color::Fp32 : decision.color;
+      auto [it, inserted] = forward.try_emplace(keyOf(nodeName(op), op), color);
       // Several ops of one node: the wide one counts.
-      if (!inserted && !isLow(decision.color))
-        it->second = decision.color;
+      if (!inserted && !isLow(color))
+        it->second = color;
     }
   }
 
@@ -81,6 +86,8 @@ private:
       return {Color::Fp32, rule::kParameterGradient, "default", path, false};
     if (list.list == PrecisionClass::Deny)
       return {Color::Fp32, rule::kDeny, list.source, path, false};
+    if (lossNodes.count(node))
+      return {Color::Fp32, rule::kLoss, "default", path, false};
     if (generated(op) == "sum")
       return {colorOfReaders(op, inherited), rule::kSum, "derived", path,
               false};
@@ -147,6 +154,7 @@ private:
   const Wishes &wishes;
   Decisions &decisions;
   std::map<Key, Color> forward;
+  std::set<std::string> lossNodes;
   llvm::DenseSet<Operation *> parameterPath;
 };
 

@@ -91,6 +91,9 @@ FailureOr<Wishes> Wishes::resolve(ProgramOp program,
 }
 
 Wishes::List Wishes::listOf(Operation *op, Color low) const {
+  // Indices, masks and shapes come out of any type as they are.
+  if (llvm::none_of(op->getResultTypes(), isColoredType))
+    return {PrecisionClass::Untouched, "default"};
   auto it = lists.find(op->getName().stripDialect());
   if (it != lists.end())
     return it->second;
@@ -146,6 +149,14 @@ bool isColorable(Operation *op) {
 bool isFloatCast(Operation *op) {
   return isa_and_nonnull<CastOp>(op) && isColoredValue(op->getOperand(0)) &&
          isColoredValue(op->getResult(0));
+}
+
+bool computesWide(Operation *op) {
+  auto precision = cast<PrecisionOpInterface>(op);
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    if (precision.keepsWide(i))
+      return true;
+  return false;
 }
 
 bool overflows(Value v, FloatType type) {

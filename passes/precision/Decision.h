@@ -66,6 +66,10 @@ inline bool isColoredValue(mlir::Value v) { return isColoredType(v.getType()); }
 /// A cast between floats.
 bool isFloatCast(mlir::Operation *op);
 
+/// Whether the op computes in f32 whatever its edges are: one with operands
+/// that stay f32 (statistics).
+bool computesWide(mlir::Operation *op);
+
 /// Whether a finite element of the constant behind `v` overflows in `type`;
 /// false where `v` is no constant.
 bool overflows(mlir::Value v, mlir::FloatType type);

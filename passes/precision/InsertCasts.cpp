@@ -97,11 +97,20 @@ private:
     Type common;
     for (OpOperand &use : result.getUses()) {
       auto wanted = wantedType(use);
+      // The logits' gradient is summed as it is; other gradients as stored.
+      if (hasRule(use.getOwner(), rule::kReduction) &&
+          !hasRule(op, rule::kLoss))
+        continue;
       if (!wanted || wanted->isF32() || (common && common != *wanted))
         return f32;
       common = *wanted;
     }
-    return common;
+    return common ? common : f32;
+  }
+
+  static bool hasRule(Operation *op, StringRef rule) {
+    auto name = op->getAttrOfType<StringAttr>(kRule);
+    return name && name.getValue() == rule;
   }
 
   Value converted(Value v, FloatType type) {
@@ -169,10 +178,9 @@ std::optional<FloatType> wantedType(OpOperand &operand) {
     return std::nullopt;
   auto f32 = Float32Type::get(op->getContext());
   auto ruleName = op->getAttrOfType<StringAttr>(kRule);
-  // These read any type: a comparison of widened values is the same. The
-  // model's own cast converts what it gets.
-  if (op->hasAttr(kPinned) ||
-      (ruleName && ruleName.getValue() == rule::kUntouched))
+  // These read any type: a comparison of widened values is the same, and a cast
+  // converts what it gets.
+  if (isFloatCast(op) || (ruleName && ruleName.getValue() == rule::kUntouched))
     return std::nullopt;
   auto color = colorOf(op);
   if (!color)
@@ -185,7 +193,8 @@ std::optional<FloatType> wantedType(OpOperand &operand) {
   // f32, so that it keeps its value.
   bool computes = isa<ScalarOpInterface, DecomposableOpInterface>(op) &&
                   !isa<LibraryOpInterface>(op);
-  if (computes && splatValue(operand.get()) && !overflows(operand.get(), low))
+  if (computes && elementTypeOf(operand.get()).isF32() &&
+      splatValue(operand.get()) && !overflows(operand.get(), low))
     return f32;
   return low;
 }
