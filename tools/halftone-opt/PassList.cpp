@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mlir/Pass/PassRegistry.h"
+#include "passes/autodiff/BuildBackward.h"
+#include "passes/autodiff/BuildOptimizerStep.h"
+#include "passes/fuse/FuseGroups.h"
+#include "passes/fuse/LowerComposites.h"
+#include "passes/memory/LowerToExec.h"
+#include "passes/memory/PlanMemory.h"
+#include "passes/normalize/Cleanup.h"
+#include "passes/normalize/Normalize.h"
 #include "passes/precision/Precision.h"
 #include "tools/halftone-opt/ProgramPass.h"
 
@@ -8,7 +16,60 @@ using namespace mlir;
 namespace halftone::tools {
 namespace {
 
+/// Appends the gradient of output "loss" with respect to every trainable
+/// parameter, as outputs "grad.NAME".
+LogicalResult buildGradients(graph::ProgramOp program) {
+  Value loss;
+  for (auto output : program.getBody().getOps<graph::OutputOp>())
+    if (output.getName() == "loss")
+      loss = output.getValue();
+  if (!loss)
+    return program.emitError("has no output 'loss'");
+  SmallVector<Value> parameters;
+  SmallVector<std::string> names;
+  for (auto parameter : program.getBody().getOps<graph::ParameterOp>())
+    if (parameter.getRole() == "trainable") {
+      parameters.push_back(parameter.getValue());
+      names.push_back("grad." + parameter.getName().str());
+    }
+  Value seed = passes::buildGradientSeed(program, {});
+  auto gradients = passes::buildBackward(program, loss, seed, parameters);
+  if (failed(gradients))
+    return failure();
+  OpBuilder b = OpBuilder::atBlockEnd(&program.getBody().front());
+  for (auto [name, gradient] : llvm::zip_equal(names, *gradients))
+    if (gradient)
+      b.create<graph::OutputOp>(gradient.getLoc(), name, gradient);
+  return success();
+}
+
+LogicalResult lowerPrograms(ModuleOp module) {
+  passes::KernelTable kernels(module);
+  return forEachProgram(module, [&](graph::ProgramOp program) -> LogicalResult {
+    if (failed(passes::lowerToExec(program, kernels)))
+      return failure();
+    program.erase();
+    return success();
+  });
+}
+
 constexpr PassEntry kPasses[] = {
+    {"halftone-normalize",
+     "Rewrites exporter idioms; training forms, statistics not updated",
+     [](ModuleOp module) {
+       return forEachProgram(module, [](graph::ProgramOp program) {
+         return LogicalResult(passes::normalize(program, {}));
+       });
+     }},
+    {"halftone-build-backward",
+     "Appends the gradients of output 'loss' as outputs grad.NAME",
+     [](ModuleOp module) { return forEachProgram(module, buildGradients); }},
+    {"halftone-clean-up", "Canonicalizes, merges equal ops, erases dead ones",
+     [](ModuleOp module) {
+       return forEachProgram(module, [](graph::ProgramOp program) {
+         return passes::cleanUp(program);
+       });
+     }},
     {"halftone-insert-casts",
      "Types results by their colours and inserts casts",
      [](ModuleOp module) {
@@ -20,6 +81,23 @@ constexpr PassEntry kPasses[] = {
      "Checks that every op is coloured and typed as its colour says",
      [](ModuleOp module) {
        return forEachProgram(module, passes::verifyPrecision);
+     }},
+    {"halftone-lower-composites", "Composites become primitives",
+     [](ModuleOp module) {
+       return forEachProgram(module, passes::lowerComposites);
+     }},
+    {"halftone-fuse", "Groups primitives into kernels",
+     [](ModuleOp module) {
+       return forEachProgram(module, [](graph::ProgramOp program) {
+         return passes::fuseGroups(program, {});
+       });
+     }},
+    {"halftone-lower-to-exec", "Programs become buffers and steps",
+     lowerPrograms},
+    {"halftone-plan-memory", "Gives every buffer its offset",
+     [](ModuleOp module) {
+       passes::planMemory(module);
+       return success();
      }},
 };
 
