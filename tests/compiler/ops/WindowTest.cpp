@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and pools. Longer expected values are PyTorch's (float64).
-#include "tests/compiler/ops/OpCase.h"
+#include "tests/compiler/ops/ModelSamples.h"
 #include <gtest/gtest.h>
 
 using namespace halftone::test;
@@ -45,34 +45,7 @@ TEST(Conv, AutoPad) {
   expectNear(with(R"(auto_pad = "VALID", strides = array<i64: 2>)"), {3, 7});
 }
 
-TEST(Conv, GradientsAgreeWithDifferences) {
-  checkRows({
-      {"conv", "", {{{2, 3, 5}}, {{4, 3, 3}}, kAbsent}},
-      {"conv", "", {{{2, 3, 4, 5}}, {{2, 3, 3, 2}}, {{2}}}},
-      {"conv",
-       "pads = array<i64: 1, 2, 0, 1>, strides = array<i64: 2, 3>",
-       {{{1, 2, 5, 7}}, {{3, 2, 3, 2}}, kAbsent}},
-      {"conv",
-       "group = 3 : si64, dilations = array<i64: 2, 1>",
-       {{{1, 3, 6, 3}}, {{6, 1, 2, 2}}, kAbsent}},
-      {"conv",
-       R"(auto_pad = "SAME_LOWER", strides = array<i64: 2, 2>)",
-       {{{1, 1, 5, 4}}, {{2, 1, 3, 2}}, kAbsent}},
-      {"conv",
-       "pads = array<i64: 0, 1, 0, 1, 0, 0>",
-       {{{1, 2, 3, 2, 3}}, {{2, 2, 2, 2, 1}}, kAbsent}},
-      {"conv_data_gradient",
-       "shape = array<i64: 1, 4, 5, 6>, strides = array<i64: 2, 1>, pads = "
-       "array<i64: 1, 0, 0, 1>, "
-       "dilations = array<i64: 1, 2>, group = 2 : si64",
-       {{{1, 2, 3, 5}}, {{2, 2, 2, 2}}}},
-      {"conv_weight_gradient",
-       "shape = array<i64: 2, 2, 2, 2>, strides = array<i64: 2, 1>, pads = "
-       "array<i64: 1, 0, 0, 1>, "
-       "dilations = array<i64: 1, 2>, group = 2 : si64",
-       {{{1, 4, 5, 6}}, {{1, 2, 3, 5}}}},
-  });
-}
+TEST(Conv, GradientsAgreeWithDifferences) { checkRows(convolutionSamples()); }
 
 TEST(Conv, CountsFlops) {
   BuiltOp built(
@@ -151,24 +124,6 @@ TEST(MaxPool, ColumnMajorIndices) {
   expectNear(resultOf(row, {{0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0}}, 1), {3, 8});
 }
 
-TEST(MaxPool, GradientsAgreeWithDifferences) {
-  checkRows({
-      {"max_pool", "kernel_shape = array<i64: 2>", {{{2, 3, 5}}}},
-      {"max_pool",
-       "kernel_shape = array<i64: 3, 2>, strides = array<i64: 2, 1>, pads = "
-       "array<i64: 1, 0, 2, 1>",
-       {{{2, 2, 5, 6}}}},
-      {"max_pool",
-       "kernel_shape = array<i64: 2, 3>, dilations = array<i64: 2, 1>, strides "
-       "= array<i64: 1, 2>, ceil_mode = 1 : si64",
-       {{{1, 2, 5, 6}}}},
-      {"max_pool",
-       R"(kernel_shape = array<i64: 3, 3>, auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>, storage_order = 1 : si64)",
-       {{{1, 2, 5, 4}}}},
-      {"max_pool", "kernel_shape = array<i64: 2, 1, 2>", {{{1, 1, 3, 2, 4}}}},
-  });
-}
-
 TEST(AveragePool, CeilModeWithAndWithoutPaddingInTheCount) {
   std::string window =
       "kernel_shape = array<i64: 3, 2>, strides = array<i64: 2, 3>, pads = "
@@ -184,37 +139,15 @@ TEST(AveragePool, CeilModeWithAndWithoutPaddingInTheCount) {
       {0.125, -0.3125, 0.125, 1 / 6., -1 / 24., 1 / 6., -0.25, 0, 0.4375});
 }
 
-TEST(AveragePool, GradientsAgreeWithDifferences) {
-  checkRows({
-      {"average_pool", "kernel_shape = array<i64: 2>", {{{2, 3, 5}}}},
-      {"average_pool",
-       "kernel_shape = array<i64: 3, 2>, strides = array<i64: 2, 1>, pads = "
-       "array<i64: 1, 0, 2, 1>",
-       {{{2, 2, 5, 6}}}},
-      {"average_pool",
-       "kernel_shape = array<i64: 3, 2>, strides = array<i64: 2, 3>, pads = "
-       "array<i64: 1, 1, 1, 1>, ceil_mode = 1 : si64, "
-       "count_include_pad = 1 : si64",
-       {{{1, 2, 5, 7}}}},
-      {"average_pool",
-       "kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 3>, pads = "
-       "array<i64: 1, 0, 0, 2>",
-       {{{1, 1, 5, 6}}}},
-      {"average_pool",
-       R"(kernel_shape = array<i64: 2, 2, 2>, auto_pad = "SAME_LOWER")",
-       {{{1, 1, 3, 2, 3}}}},
-  });
-}
+TEST(Pool, GradientsAgreeWithDifferences) { checkRows(poolSamples()); }
 
-TEST(GlobalPool, ValuesAndDecompositions) {
+TEST(GlobalPool, Values) {
   expectNear(
       resultOf({"global_average_pool", "", {{{1, 2, 2, 1}}}}, {{1, 2, 3, 5}}),
       {1.5, 4});
   expectNear(
       resultOf({"global_max_pool", "", {{{1, 2, 2, 1}}}}, {{1, 2, 5, -3}}),
       {2, 5});
-  checkRows({{"global_average_pool", "", {{{2, 3, 4, 5}}}},
-             {"global_max_pool", "", {{{2, 3, 4, 5}}}}});
 }
 
 TEST(Pool, Refusals) {
