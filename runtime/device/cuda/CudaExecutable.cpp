@@ -180,6 +180,13 @@ Status CudaExecutable::queue(Call &call) {
                        "queueing a copy");
 }
 
+Status CudaExecutable::explained(Status failure) {
+  // A library only says that it could not; the cause may be earlier work.
+  (void)context.synchronize(Queue::Compute);
+  Status ended = context.enter();
+  return ended.ok() ? failure : ended;
+}
+
 Status CudaExecutable::queueSteps(ProgramKind program, size_t begin,
                                   size_t end) {
   auto &calls = programs[static_cast<size_t>(program)];
@@ -187,7 +194,8 @@ Status CudaExecutable::queueSteps(ProgramKind program, size_t begin,
   for (size_t i = begin; i < end; ++i) {
     if (mode.stepwise)
       context.running({plan, program, i, i + 1});
-    HALFTONE_RETURN_IF_ERROR(withContext(steps[i].node, queue(calls[i])));
+    if (Status failure = queue(calls[i]); !failure.ok())
+      return withContext(steps[i].node, explained(failure));
     if (mode.stepwise)
       HALFTONE_RETURN_IF_ERROR(
           withContext(steps[i].node, context.synchronize(Queue::Compute)));

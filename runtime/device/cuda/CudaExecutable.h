@@ -66,6 +66,8 @@ private:
   Status queueSteps(ProgramKind program, size_t begin, size_t end);
   Status queue(Call &call);
   Status launch(KernelCall &call);
+  /// The failure of earlier work where there was one, else `failure`.
+  Status explained(Status failure);
 
   CudaContext &context;
   std::shared_ptr<const Plan> plan;

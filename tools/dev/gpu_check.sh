@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks a GPU machine, from the repository's root: runs halftone-gpu-tests, then every plan of a folder, and writes one
+# JSON. Needs what the preset gpu built (build/gpu/bin, build/gpu/lib), the driver, cuBLASLt and cuDNN; no compiler.
+#
+#   tools/dev/gpu_check.sh [--plans DIR] [--out DIR] [--bin DIR] [--steps N] [--tests FILTER | --no-tests]
+#
+# For each NAME.plan it runs bench, and where NAME.npz (or STEM.npz, STEM being NAME up to its first dot) lies beside it, grads,
+# train and trace. The results are in OUT/gpu_check.json, what was written and printed in OUT/NAME.*.
+set -u
+
+plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes
+while [ $# -gt 0 ]; do
+  case "$1" in
+  --plans) plans=$2; shift 2 ;;
+  --out) out=$2; shift 2 ;;
+  --bin) bin=$2; shift 2 ;;
+  --steps) steps=$2; shift 2 ;;
+  --tests) filter=$2; shift 2 ;;
+  --no-tests) tests=no; shift ;;
+  *) sed -n '3,9s/^# \?//p' "$0" >&2; exit 2 ;;
+  esac
+done
+mkdir -p "$out"
+json=$out/gpu_check.json
+
+# Libraries that came as Python packages are not on the loader's path.
+if site=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' 2>/dev/null); then
+  for folder in "$site"/nvidia/*/lib; do
+    [ -d "$folder" ] && LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
+  done
+  export LD_LIBRARY_PATH
+fi
+
+quoted() { # text as a JSON string
+  local text=${1//\\/\\\\}
+  text=${text//\"/\\\"}
+  text=${text//$'\t'/ }
+  printf '"%s"' "${text//$'\n'/\\n}"
+}
+
+failures=0 separator=
+run_one() { # plan, command, arguments...
+  local name=$1 command=$2 log=$out/$1.$2 begin=$EPOCHREALTIME rc last
+  shift 2
+  "$bin/halftone-run" "$command" "$@" >"$log.out" 2>"$log.err"
+  rc=$?
+  [ $rc = 0 ] || failures=$((failures + 1))
+  last=$(tail -n 1 "$log.out")
+  [[ $last == {*} ]] || last=null
+  printf '%s\n    {"plan": %s, "command": "%s", "exit": %d, "seconds": %s, "result": %s, "error": %s}' "$separator" \
+    "$(quoted "$name")" "$command" $rc "$(awk "BEGIN {print $EPOCHREALTIME - $begin}")" "$last" \
+    "$(quoted "$([ $rc = 0 ] || tail -n 3 "$log.err")")" >>"$json"
+  separator=,
+  echo "$name $command: exit $rc"
+}
+
+printf '{"date": "%s",\n "devices": %s,\n' "$(date -u +%FT%TZ)" "$("$bin/halftone-run" devices --json)" >"$json"
+if [ $tests = yes ]; then
+  "$bin/halftone-gpu-tests" --gtest_filter="$filter" --gtest_output="json:$out/tests.json" >"$out/tests.log" 2>&1
+  rc=$?
+  [ $rc = 0 ] || failures=$((failures + 1))
+  count() { grep -c "^\[ *$1 *\] .*(.*ms)" "$out/tests.log"; }
+  printf ' "tests": {"exit": %d, "passed": %d, "failed": %d, "skipped": %d},\n' \
+    $rc "$(count OK)" "$(count FAILED)" "$(count SKIPPED)" >>"$json"
+  grep -E '^\[  (PASSED|FAILED)' "$out/tests.log"
+fi
+printf ' "runs": [' >>"$json"
+for plan in ${plans:+"$plans"/*.plan}; do
+  [ -f "$plan" ] || continue
+  name=$(basename "$plan" .plan)
+  run_one "$name" bench "$plan" --steps 20
+  for data in "$plans/$name.npz" "$plans/${name%%.*}.npz"; do
+    [ -f "$data" ] || continue
+    run_one "$name" grads "$plan" --data "$data" --out "$out/$name.grads.npz"
+    run_one "$name" train "$plan" --data "$data" --out "$out/$name.run" --overwrite --no-shuffle --steps "$steps"
+    rm -rf "$out/$name.steps"
+    run_one "$name" trace "$plan" --data "$data" --out "$out/$name.steps"
+    break
+  done
+done
+printf '],\n "failures": %d}\n' $failures >>"$json"
+echo "results: $json"
+[ $failures = 0 ]
