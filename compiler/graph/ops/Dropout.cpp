@@ -55,8 +55,11 @@ SmallVector<Value> DropoutOp::buildVjp(ImplicitLocOpBuilder &b,
   return {grads[0]};
 }
 
+// No value where the op is not random.
 Value DropoutOp::buildTraining(ImplicitLocOpBuilder &b, Value seed, Value step,
                                int64_t nodeId) {
+  if (!isTraining())
+    return {};
   Value mask = b.create<DropoutMaskOp>(
       seed, step, nodeId, APFloat(static_cast<float>(getDropRatio())),
       shapeOf(getData()));

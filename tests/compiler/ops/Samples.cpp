@@ -173,11 +173,20 @@ std::vector<OpCase> reductionSamples() {
   return rows;
 }
 
+std::vector<OpCase> randomSamples() {
+  return {
+      {"dropout", "", {{{3, 4}}}},
+      {"dropout_mask",
+       "node_id = 3 : si64, ratio = 0.3 : f32, shape = array<i64: 5, 7>",
+       {{{}, 'i', -7, 7}, {{1}, 'i', 2, 9}}},
+  };
+}
+
 std::vector<OpCase> basicSamples() {
   std::vector<OpCase> all;
   for (auto samples :
        {elementwiseSamples(), logicSamples(), activationSamples(),
-        movementSamples(), reductionSamples()})
+        movementSamples(), reductionSamples(), randomSamples()})
     all.insert(all.end(), samples.begin(), samples.end());
   return all;
 }

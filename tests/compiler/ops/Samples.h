@@ -11,6 +11,7 @@ std::vector<OpCase> logicSamples();
 std::vector<OpCase> activationSamples();
 std::vector<OpCase> movementSamples();
 std::vector<OpCase> reductionSamples();
+std::vector<OpCase> randomSamples();
 
 /// All of the above.
 std::vector<OpCase> basicSamples();

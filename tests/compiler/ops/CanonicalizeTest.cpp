@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators fold to and are rewritten into, and that the catalogue is
+// complete.
+#include "compiler/graph/GraphOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+namespace graph = halftone::graph;
+
+namespace {
+
+std::unique_ptr<MLIRContext> makeContext() {
+  auto context =
+      std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->loadDialect<graph::GraphDialect>();
+  return context;
+}
+
+/// The operators that remain of `body`, in order; its last value is %y.
+std::string canonicalized(StringRef body) {
+  auto context = makeContext();
+  std::string text =
+      ("graph.program @p {\n  %x = graph.input \"x\" : tensor<2x3xf32>\n" +
+       body + "\n  graph.output \"y\", %y : tensor<2x3xf32>\n}")
+          .str();
+  // The output's type is that of %y, whatever it is.
+  auto type = body.rsplit("-> ").second.trim();
+  size_t at = text.rfind("tensor<2x3xf32>");
+  text.replace(at, StringRef("tensor<2x3xf32>").size(), type.str());
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(text, context.get());
+  if (!module)
+    return "does not parse";
+  RewritePatternSet patterns(context.get());
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    op.getCanonicalizationPatterns(patterns, context.get());
+  if (failed(applyPatternsAndFoldGreedily(*module, std::move(patterns))))
+    return "does not converge";
+  std::string names;
+  module->walk([&](Operation *op) {
+    StringRef name = op->getName().stripDialect();
+    if (isa<halftone::ReferenceOpInterface>(op) && name != "constant")
+      names += (names.empty() ? "" : " ") + name.str();
+  });
+  return names;
+}
+
+struct Row {
+  const char *body, *left;
+};
+
+TEST(Canonicalize, Rewrites) {
+  const Row rows[] = {
+      {"%y = graph.identity %x : (tensor<2x3xf32>) -> tensor<2x3xf32>", ""},
+      {"%y = graph.cast %x {to = f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+       ""},
+      {"%a = graph.cast %x {to = f64} : (tensor<2x3xf32>) -> tensor<2x3xf64>\n"
+       "%y = graph.cast %a {to = f32} : (tensor<2x3xf64>) -> tensor<2x3xf32>",
+       ""},
+      // Narrowing loses digits: both stay.
+      {"%a = graph.cast %x {to = bf16} : (tensor<2x3xf32>) -> "
+       "tensor<2x3xbf16>\n"
+       "%y = graph.cast %a {to = f32} : (tensor<2x3xbf16>) -> tensor<2x3xf32>",
+       "cast cast"},
+      {"%y = graph.cast_like %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+       "tensor<2x3xf32>",
+       ""},
+      {"%c = graph.constant dense<1.0> : tensor<3xf32>\n"
+       "%y = graph.mul %c, %x : (tensor<3xf32>, tensor<2x3xf32>) -> "
+       "tensor<2x3xf32>",
+       ""},
+      {"%c = graph.constant dense<0.0> : tensor<f32>\n"
+       "%y = graph.add %x, %c : (tensor<2x3xf32>, tensor<f32>) -> "
+       "tensor<2x3xf32>",
+       ""},
+      // The zeros make it larger.
+      {"%c = graph.constant dense<0.0> : tensor<4x2x3xf32>\n"
+       "%y = graph.add %x, %c : (tensor<2x3xf32>, tensor<4x2x3xf32>) -> "
+       "tensor<4x2x3xf32>",
+       "add"},
+      {"%y = graph.flatten %x : (tensor<2x3xf32>) -> tensor<2x3xf32>", ""},
+      {"%y = graph.unsqueeze %x {axes = array<i64: 1>} : (tensor<2x3xf32>) -> "
+       "tensor<2x1x3xf32>",
+       "reshape"},
+      {"%a = graph.unsqueeze %x {axes = array<i64: 1>} : (tensor<2x3xf32>) -> "
+       "tensor<2x1x3xf32>\n"
+       "%y = graph.squeeze %a : (tensor<2x1x3xf32>) -> tensor<2x3xf32>",
+       ""},
+      {"%a = graph.reshape %x {shape = array<i64: 6>} : (tensor<2x3xf32>) -> "
+       "tensor<6xf32>\n"
+       "%y = graph.reshape %a {shape = array<i64: 3, 2>} : (tensor<6xf32>) -> "
+       "tensor<3x2xf32>",
+       "reshape"},
+      {"%a = graph.transpose %x : (tensor<2x3xf32>) -> tensor<3x2xf32>\n"
+       "%y = graph.transpose %a : (tensor<3x2xf32>) -> tensor<2x3xf32>",
+       ""},
+      {"%a = graph.unsqueeze %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> "
+       "tensor<1x2x3xf32>\n"
+       "%y = graph.transpose %a {perm = array<i64: 1, 0, 2>} : "
+       "(tensor<1x2x3xf32>) -> tensor<2x1x3xf32>",
+       "reshape"},
+      {"%y = graph.expand %x {shape = array<i64: 1, 3>} : (tensor<2x3xf32>) -> "
+       "tensor<2x3xf32>",
+       ""},
+      {"%y = graph.concat %x {axis = 0 : si64} : (tensor<2x3xf32>) -> "
+       "tensor<2x3xf32>",
+       ""},
+      {"%y = graph.slice %x {starts = array<i64: 0>, ends = array<i64: 9>} : "
+       "(tensor<2x3xf32>) -> tensor<2x3xf32>",
+       ""},
+      {"%c = graph.constant dense<-1> : tensor<i64>\n"
+       "%y = graph.gather %x, %c {axis = 1 : si64} : (tensor<2x3xf32>, "
+       "tensor<i64>) -> tensor<2xf32>",
+       "slice reshape"},
+      {"%c = graph.constant dense<[0, 2]> : tensor<2xi64>\n"
+       "%y = graph.gather %x, %c {axis = 1 : si64} : (tensor<2x3xf32>, "
+       "tensor<2xi64>) -> tensor<2x2xf32>",
+       "slice"},
+      {"%c = graph.constant dense<[0, 1, 2]> : tensor<3xi64>\n"
+       "%y = graph.gather %x, %c {axis = 1 : si64} : (tensor<2x3xf32>, "
+       "tensor<3xi64>) -> tensor<2x3xf32>",
+       ""},
+      {"%c = graph.constant dense<[1, 0]> : tensor<2xi64>\n"
+       "%y = graph.gather %x, %c : (tensor<2x3xf32>, tensor<2xi64>) -> "
+       "tensor<2x3xf32>",
+       "gather"},
+      {"%y, %m = graph.dropout %x {training_mode = false} : (tensor<2x3xf32>) "
+       "-> (tensor<2x3xf32>, tensor<2x3xi1>)\n"
+       "// -> tensor<2x3xf32>",
+       ""},
+      {"%y = graph.shape %x : (tensor<2x3xf32>) -> tensor<2xi64>", ""},
+  };
+  for (const Row &row : rows)
+    EXPECT_EQ(canonicalized(row.body), row.left) << row.body;
+}
+
+// Every operator says how it is computed, once, and whether it has a gradient.
+TEST(Catalogue, FacetsAreComplete) {
+  auto context = makeContext();
+  for (RegisteredOperationName op : context->getRegisteredOperations()) {
+    if (!op.hasInterface<InferTypeOpInterface>())
+      continue;
+    int ways = op.hasInterface<halftone::ScalarOpInterface>() +
+               op.hasInterface<halftone::ElementOpInterface>() +
+               op.hasInterface<halftone::ReductionOpInterface>() +
+               op.hasInterface<halftone::ScatterOpInterface>() +
+               op.hasInterface<halftone::LibraryOpInterface>() +
+               op.hasInterface<halftone::DecomposableOpInterface>();
+    bool differentiable =
+        op.hasInterface<halftone::DifferentiableOpInterface>();
+    EXPECT_EQ(ways, 1) << op.getStringRef().str();
+    EXPECT_NE(differentiable, op.hasTrait<halftone::NoGradient>())
+        << op.getStringRef().str();
+    EXPECT_TRUE(op.hasInterface<halftone::ReferenceOpInterface>())
+        << op.getStringRef().str();
+    EXPECT_TRUE(op.hasInterface<halftone::PrecisionOpInterface>())
+        << op.getStringRef().str();
+  }
+}
+
+} // namespace
