@@ -7,16 +7,6 @@
 using namespace mlir;
 
 namespace halftone::graph {
-namespace {
-
-SmallVector<Value> inputIndex(ValueRange index, ValueRange spatial) {
-  SmallVector<Value> result(index.take_front(2));
-  result.append(spatial.begin(), spatial.end());
-  return result;
-}
-
-} // namespace
-
 LogicalResult AveragePoolOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location> location,
                                               Adaptor adaptor,

@@ -36,12 +36,6 @@ int64_t toStorage(int64_t offset, ArrayRef<int64_t> shape, bool columnMajor) {
   return offset - at + at % width * height + at / width;
 }
 
-SmallVector<Value> inputIndex(ValueRange index, ValueRange spatial) {
-  SmallVector<Value> result(index.take_front(2));
-  result.append(spatial.begin(), spatial.end());
-  return result;
-}
-
 } // namespace
 
 LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,

@@ -12,7 +12,7 @@ class Graph_NormalizationOp<string mnemonic> : Graph_Op<mnemonic, "Deny", [Diffe
 
 def Graph_SoftmaxOp : Graph_NormalizationOp<"softmax"> {
   let summary = "exp(x - max(x)) / sum(exp(x - max(x))) along one axis (ONNX Softmax-13).";
-  let description = "A row of minus infinities gives NaN, as in PyTorch.";
+  let description = "A row of minus infinities gives NaN, as in PyTorch, and gets gradient 0: where a model puts zeros in its place, training goes on.";
   let arguments = (ins FloatTensor:$input, DefaultValuedAttr<SI64Attr, "-1">:$axis);
   let results = (outs FloatTensor:$output);
 }

@@ -20,6 +20,20 @@ int64_t tapCount(const WindowGeometry &w, size_t axis, int64_t output,
   return count;
 }
 
+/// Spatial input position of a tap as a row-major offset; -1 outside.
+int64_t tapOffset(const WindowGeometry &w, ArrayRef<int64_t> output,
+                  ArrayRef<int64_t> tap) {
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < w.rank(); ++axis) {
+    int64_t at = output[axis] * w.strides[axis] +
+                 tap[axis] * w.dilations[axis] - w.padsBegin[axis];
+    if (at < 0 || at >= w.input[axis])
+      return -1;
+    offset = offset * w.input[axis] + at;
+  }
+  return offset;
+}
+
 } // namespace
 
 FailureOr<WindowGeometry> poolWindow(std::optional<Location> location,
@@ -40,17 +54,10 @@ FailureOr<WindowGeometry> poolWindow(std::optional<Location> location,
   return window;
 }
 
-int64_t tapOffset(const WindowGeometry &w, ArrayRef<int64_t> output,
-                  ArrayRef<int64_t> tap) {
-  int64_t offset = 0;
-  for (size_t axis = 0; axis < w.rank(); ++axis) {
-    int64_t at = output[axis] * w.strides[axis] +
-                 tap[axis] * w.dilations[axis] - w.padsBegin[axis];
-    if (at < 0 || at >= w.input[axis])
-      return -1;
-    offset = offset * w.input[axis] + at;
-  }
-  return offset;
+SmallVector<Value> inputIndex(ValueRange index, ValueRange spatial) {
+  SmallVector<Value> result(index.take_front(2));
+  result.append(spatial.begin(), spatial.end());
+  return result;
 }
 
 void forEachWindow(const WindowGeometry &window, int64_t planes,

@@ -28,10 +28,10 @@ template <typename Op> WindowGeometry gradientWindow(Op op, mlir::Value dy) {
   return window;
 }
 
-/// Spatial input position of a tap, or -1 as a row-major offset where it lies
-/// outside.
-int64_t tapOffset(const WindowGeometry &window, llvm::ArrayRef<int64_t> output,
-                  llvm::ArrayRef<int64_t> tap);
+/// The index in the operand of a kernel that writes `index`, with other
+/// spatial positions.
+llvm::SmallVector<mlir::Value> inputIndex(mlir::ValueRange index,
+                                          mlir::ValueRange spatial);
 
 /// Calls `fn(plane, output offset in the plane, output index)` for each result
 /// position of a pool over `planes` = N C planes.

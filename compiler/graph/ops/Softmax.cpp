@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and its logarithm.
+#include "compiler/graph/Constants.h"
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/ops/Composite.h"
@@ -73,9 +74,13 @@ LogicalResult SoftmaxOp::evaluate(ArrayRef<HostTensor> operands,
 }
 
 // dx = (dy - sum(dy y)) y: only the output is read, so the input may be freed.
+// A row without anything finite is NaN; exporters then put zeros in its place,
+// and 0 times NaN must not come back from there, so that its y counts as 0.
 SmallVector<Value> SoftmaxOp::buildVjp(ImplicitLocOpBuilder &b,
                                        ValueRange grads) {
-  Value y = getOutput(), dy = grads[0];
+  Value dy = grads[0];
+  Value y = b.create<WhereOp>(b.create<IsNaNOp>(getOutput()),
+                              scalarLike(b, getOutput(), 0), getOutput());
   Value sum =
       sumOver(b, b.create<MulOp>(dy, y), *normalizeAxis(getAxis(), rankOf(y)));
   return {b.create<MulOp>(b.create<SubOp>(dy, sum), y)};

@@ -28,6 +28,14 @@ TEST(Softmax, HandValues) {
              {-std::log(4.0), std::log(0.75)});
 }
 
+// Exports of masked attention replace the NaN of a query without keys by 0.
+TEST(Softmax, RowWithoutAnythingFiniteGetsNoGradient) {
+  BuiltOp built({"softmax", "", {{{2, 2}}}});
+  ASSERT_TRUE(built.op) << built.message;
+  built.set(0, {-kInfinity, -kInfinity, 0, 0});
+  expectNear(built.gradients({0, 0, 1, 0})[0].floats, {0, 0, 0.25, -0.25});
+}
+
 TEST(Normalization, RulesAndDecompositions) {
   checkRows(normalizationSamples());
 }
