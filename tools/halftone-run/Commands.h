@@ -27,7 +27,7 @@ struct TrainOptions : CommonOptions {
   int64_t epochs = 0;    ///< 0: one, where steps are 0 too.
   std::filesystem::path resume;
   bool overwrite = false;
-  bool shuffle = true;
+  bool keepOrder = false; ///< Not shuffled.
 };
 
 struct BenchOptions : CommonOptions {

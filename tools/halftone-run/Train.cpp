@@ -121,7 +121,7 @@ private:
     HALFTONE_RETURN_IF_ERROR(opened);
     session = std::move(*opened);
     info = {
-        0, 0, session->seed(), data->rows(), data->batch(), options.shuffle};
+        0, 0, session->seed(), data->rows(), data->batch(), !options.keepOrder};
     if (options.resume.empty())
       return {};
     Result<CheckpointInfo> loaded =
@@ -147,7 +147,7 @@ private:
           "{} rows and the plan batches of {}",
           found->rows, found->batch, options.data.string(), data->rows(),
           data->batch()));
-    if (found->shuffle != options.shuffle)
+    if (found->shuffle == options.keepOrder)
       return invalidInput(found->shuffle
                               ? "the run to resume shuffles its data; leave "
                                 "out --no-shuffle"

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// halftone-run as users and scripts call it: exit codes, messages, the last
+// line of stdout, what lies in the run's folder.
+#include "runtime/data/Convert.h"
+#include "runtime/data/Npy.h"
+#include "runtime/data/Safetensors.h"
+#include "runtime/plan/PlanWriter.h"
+#include "tests/runtime/LinearPlan.h"
+#include "tests/runtime/TemporaryFolder.h"
+#include "tests/runtime/data/Arrays.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+using namespace halftone::runtime;
+using namespace halftone::test;
+using nlohmann::json;
+
+namespace {
+struct Outcome {
+  int code;
+  std::string out, error;
+
+  json last() const {
+    size_t end = out.find_last_not_of('\n') + 1;
+    size_t start = out.find_last_of('\n', end - 1) + 1;
+    return json::parse(out.substr(start, end - start), nullptr, false);
+  }
+};
+
+class ProgramTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_TRUE(writePlan(makeLinearPlan(), folder / "linear.plan").ok());
+    std::vector<float> values;
+    for (int i = 0; i < 21; ++i)
+      values.push_back(static_cast<float>(i * i % 7));
+    write("data.npz", values, 0);
+    write("batch.npz", {1, 2, 3, 3, 4, 5}, 0);
+    write("bad.npz", {1, 2, 3, 3, 4, 5}, 1);
+  }
+
+  void write(const std::string &name, const std::vector<float> &x,
+             float skip) const {
+    ArrayMap arrays{{"x", floats({int64_t(x.size() / 3), 3}, x)},
+                    {"skip", floats({1}, {skip})}};
+    ASSERT_TRUE(writeNpz(folder / name, arrays).ok());
+  }
+
+  /// Runs the program in the folder.
+  Outcome run(const std::string &arguments) const {
+    std::string command = "cd " + folder.path.string() +
+                          " || exit 9; " HALFTONE_BIN "/halftone-run " +
+                          arguments + " >stdout 2>stderr";
+    int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            readText(folder / "stdout"), readText(folder / "stderr")};
+  }
+
+  std::vector<json> lines(const std::string &name) const {
+    std::ifstream file(folder / name);
+    std::vector<json> result;
+    for (std::string line; std::getline(file, line);)
+      result.push_back(json::parse(line, nullptr, false));
+    return result;
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(ProgramTest, TrainLeavesWhatTheContractNames) {
+  Outcome outcome =
+      run("train linear.plan --data data.npz --epochs 2 --out run");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("note: 7 rows make 3 batches of 2; each epoch "
+                               "leaves out 1 of the shuffled rows"),
+            std::string::npos);
+  json last = outcome.last();
+  EXPECT_EQ(last["steps"], 6);
+  EXPECT_EQ(last["applied"], 6);
+  EXPECT_EQ(last["skipped"], 0);
+  EXPECT_EQ(last["loss"].size(), 6u);
+  EXPECT_EQ(last["final_loss"], last["loss"][5]);
+  EXPECT_GT(last["peak_bytes"], 0);
+  EXPECT_GT(last["steps_per_second"], 0);
+  std::vector<json> metrics = lines("run/metrics.jsonl");
+  ASSERT_EQ(metrics.size(), 6u);
+  for (const char *key :
+       {"step", "loss", "lr", "scale", "applied", "grad_norm", "step_ms"})
+    EXPECT_TRUE(metrics[0].contains(key)) << key;
+  EXPECT_EQ(metrics[5]["step"], 6);
+  EXPECT_EQ(metrics[5]["loss"], last["loss"][5]);
+  EXPECT_TRUE(readSafetensors(folder / "run/weights.safetensors").ok());
+  EXPECT_TRUE(
+      std::filesystem::exists(folder / "run/checkpoint/checkpoint.json"));
+}
+
+TEST_F(ProgramTest, TwoRunsAreEqualAndResumeGoesOnBitForBit) {
+  std::string train = "train linear.plan --data data.npz --seed 5 --steps ";
+  ASSERT_EQ(run(train + "8 --out a").code, 0);
+  ASSERT_EQ(run(train + "8 --out b").code, 0);
+  std::string weights = readText(folder / "a/weights.safetensors");
+  EXPECT_EQ(weights, readText(folder / "b/weights.safetensors"));
+  ASSERT_EQ(run(train + "4 --out c").code, 0);
+  EXPECT_NE(weights, readText(folder / "c/weights.safetensors"));
+  Outcome outcome =
+      run("train linear.plan --data data.npz --steps 8 --resume c");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_EQ(outcome.last()["steps"], 8);
+  EXPECT_EQ(outcome.last()["loss"].size(), 4u);
+  EXPECT_EQ(weights, readText(folder / "c/weights.safetensors"));
+  EXPECT_EQ(lines("c/metrics.jsonl").size(), 8u);
+  ASSERT_EQ(
+      run("train linear.plan --data data.npz --seed 6 --steps 8 --out d").code,
+      0);
+  EXPECT_NE(weights, readText(folder / "d/weights.safetensors"));
+}
+
+TEST_F(ProgramTest, OutFoldersAreNotOverwrittenByAccident) {
+  std::string train = "train linear.plan --data batch.npz --steps 1 ";
+  ASSERT_EQ(run(train + "--out run").code, 0);
+  Outcome outcome = run(train + "--out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error,
+            "halftone-run: error: the folder 'run' is not empty; use --resume "
+            "run to go on, --overwrite to start anew, or another --out\n");
+  EXPECT_EQ(run(train + "--out run --overwrite").code, 0);
+  EXPECT_EQ(lines("run/metrics.jsonl").size(), 1u);
+  EXPECT_EQ(run(train).last()["out"], "runs/linear-001");
+  EXPECT_EQ(run(train).last()["out"], "runs/linear-002");
+  outcome = run(train + "--resume nowhere");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error, "halftone-run: error: 'nowhere' holds no checkpoint "
+                           "to resume from\n");
+  outcome = run(train + "--resume run --seed 99");
+  EXPECT_EQ(outcome.error,
+            "halftone-run: error: the run to resume has seed 1, not 99\n");
+  outcome = run("train linear.plan --data data.npz --resume run");
+  EXPECT_TRUE(outcome.error.ends_with(
+      "halftone-run: error: the run to resume was trained on 2 rows in batches "
+      "of 2, data.npz has 7 rows and the plan batches of 2\n"));
+}
+
+TEST_F(ProgramTest, RefusedInputLeavesNothingBehind) {
+  Outcome outcome = run("train linear.plan --data absent.npz --out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error, "halftone-run: error: cannot open 'absent.npz': No "
+                           "such file or directory\n");
+  write("short.npz", {1, 2, 3}, 0);
+  outcome = run("train linear.plan --data short.npz --out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.error.find("short.npz has 1 rows, fewer than one batch of "
+                               "2; compile the plan with a smaller batch"),
+            std::string::npos);
+  outcome = run("train linear.plan --data data.npz --device cuda:77 --out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.error.find("no device 'cuda:77'"), std::string::npos);
+  folder.write("broken.plan", readText(folder / "linear.plan") + "x");
+  outcome = run("train broken.plan --data data.npz --out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.error.find("broken.plan: the plan is damaged"),
+            std::string::npos);
+  EXPECT_EQ(run("train linear.plan --data data.npz --steps 1 --epochs 1").code,
+            2);
+  EXPECT_EQ(run("train linear.plan --data data.npz --steps 0").code, 2);
+  EXPECT_EQ(run("train linear.plan").code, 2);
+  EXPECT_EQ(run("nonsense").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
+}
+
+TEST_F(ProgramTest, SkippedStepsStopTheRunAndKeepTheFolderUsable) {
+  Outcome outcome =
+      run("train linear.plan --data bad.npz --steps 20 --out run");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.error.find("stopped at step 5: 5 steps in a row had "
+                               "gradients that are not finite"),
+            std::string::npos);
+  std::vector<json> metrics = lines("run/metrics.jsonl");
+  ASSERT_EQ(metrics.size(), 5u);
+  EXPECT_EQ(metrics[4]["applied"], false);
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/weights.safetensors"));
+}
+
+TEST_F(ProgramTest, EvaluatesWhileTraining) {
+  write("val.npz", {1, 0, 0, 0, 1, 0}, 0);
+  Outcome outcome = run("train linear.plan --data data.npz --val val.npz "
+                        "--eval-every 2 --steps 5 --out run");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  std::vector<json> validation = lines("run/validation.jsonl");
+  ASSERT_EQ(validation.size(), 3u);
+  EXPECT_EQ(validation[1]["step"], 4);
+  EXPECT_EQ(outcome.last()["validation"], validation[2]);
+  // The same weights give the same loss from their folder.
+  Outcome eval = run("eval linear.plan --data val.npz --weights run");
+  ASSERT_EQ(eval.code, 0) << eval.error;
+  EXPECT_EQ(eval.last()["loss"], validation[2]["loss"]);
+  EXPECT_EQ(eval.last()["count"], 2);
+  outcome = run("train linear.plan --data data.npz --eval-every 2 --out x");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error, "halftone-run: error: --eval-every needs --val\n");
+}
+
+TEST_F(ProgramTest, GradsWritesLossAndGradients) {
+  Outcome outcome = run("grads linear.plan --data batch.npz --out grads.npz");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  Result<ArrayMap> arrays = readNpz(folder / "grads.npz");
+  ASSERT_TRUE(arrays.ok());
+  EXPECT_EQ(toFloats(arrays->at("grad.w")), (std::vector<float>{2, 3, 4}));
+  EXPECT_EQ(arrays->at("grad.w").shape, (Shape{3, 1}));
+  EXPECT_EQ(arrays->at("loss").shape, Shape{});
+  EXPECT_EQ(arrays->size(), 3u);
+  outcome = run("grads linear.plan --data batch.npz --out no/grads.npz");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error, "halftone-run: error: cannot write 'no/grads.npz': "
+                           "the folder 'no' does not exist\n");
+}
+
+TEST_F(ProgramTest, PredictsAllRows) {
+  Outcome outcome = run("predict linear.plan --data data.npz --out p.npz");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_EQ(outcome.last()["rows"], 7);
+  Result<ArrayMap> arrays = readNpz(folder / "p.npz");
+  ASSERT_TRUE(arrays.ok());
+  EXPECT_EQ(arrays->at("y").shape, (Shape{7, 1}));
+}
+
+TEST_F(ProgramTest, BenchPrintsOneRow) {
+  Outcome outcome = run("bench linear.plan --warmup 0 --steps 3 --by-node");
+  // The made-up 'skip' is not 0, so that steps count as skipped; five of them
+  // would stop the run.
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  json last = outcome.last();
+  for (const char *key :
+       {"model", "system", "device", "precision", "batch", "ms_median",
+        "ms_mean", "ms_min", "samples_per_s", "peak_mib", "skipped"})
+    EXPECT_TRUE(last.contains(key)) << key;
+  EXPECT_EQ(last["system"], "halftone");
+  EXPECT_EQ(last["skipped"], 3);
+}
+
+TEST_F(ProgramTest, TraceWritesAFileAStep) {
+  Outcome outcome = run("trace linear.plan --data batch.npz --out trace");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_EQ(outcome.last()["steps"], 10);
+  EXPECT_TRUE(readSafetensors(folder / "trace/00009.safetensors").ok());
+  EXPECT_EQ(run("trace linear.plan --data batch.npz --out trace").code, 2);
+}
+
+TEST_F(ProgramTest, OptionsOfLaterVersionsSayThatTheyAreNotThere) {
+  Outcome outcome =
+      run("train linear.plan --data batch.npz --profile trace.json");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error,
+            "halftone-run: error: --profile is not available yet\n");
+}
+
+TEST_F(ProgramTest, DevicesAndVersion) {
+  Outcome outcome = run("devices --json");
+  ASSERT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.last()["devices"][0]["id"], "cpu");
+  outcome = run("--version");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(outcome.out.starts_with("halftone-run "));
+  EXPECT_NE(outcome.out.find("cpu: "), std::string::npos);
+  EXPECT_EQ(run("--help").code, 0);
+}
+
+TEST_F(ProgramTest, AnInterruptionFinishesTheStepAndSaves) {
+  Outcome outcome = run("train linear.plan --data batch.npz --steps 100000000 "
+                        "--out run >/dev/null & pid=$!; "
+                        "for i in $(seq 400); do "
+                        "[ -s run/metrics.jsonl ] && break; sleep 0.05; done; "
+                        "kill -INT $pid; wait $pid");
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/weights.safetensors"));
+  json saved = json::parse(readText(folder / "run/checkpoint/checkpoint.json"),
+                           nullptr, false);
+  EXPECT_EQ(saved["step"], lines("run/metrics.jsonl").size());
+}
+} // namespace
