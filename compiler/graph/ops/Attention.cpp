@@ -91,6 +91,26 @@ void restrictByPosition(AttentionOp op, ImplicitLocOpBuilder &b,
                  key, plus(b, query, static_cast<double>(right))));
 }
 
+/// Whether `mask` is a constant in which every query may attend to some key.
+bool leavesEachQueryAKey(Value mask) {
+  auto constant = mask.getDefiningOp<ConstantOp>();
+  auto values = constant ? HostTensor::fromAttr(constant.getValue())
+                         : std::optional<HostTensor>();
+  if (!values)
+    return false;
+  int64_t width = values->getShape().back(), allowed = 0;
+  for (int64_t i = 0; i < values->size(); ++i) {
+    allowed += values->isFloat() ? values->floats[i] > -kInfinity
+                                 : values->ints[i] != 0;
+    if ((i + 1) % width)
+      continue;
+    if (!allowed)
+      return false;
+    allowed = 0;
+  }
+  return true;
+}
+
 Mask buildMask(AttentionOp op, ImplicitLocOpBuilder &b,
                const AttentionShape &s) {
   Mask mask;
@@ -99,7 +119,10 @@ Mask buildMask(AttentionOp op, ImplicitLocOpBuilder &b,
   // own place if that is a key.
   bool windowMayPass =
       op.getLeftWindowSize() >= 0 && s.queries + s.past > s.keys;
-  bool mayBeIdle = op.getNonpadKvSeqlen() || op.getAttnMask() || windowMayPass;
+  bool maskMayExclude =
+      op.getAttnMask() &&
+      (mask.allowed || !leavesEachQueryAKey(op.getAttnMask()));
+  bool mayBeIdle = op.getNonpadKvSeqlen() || maskMayExclude || windowMayPass;
   if (Value lengths = op.getNonpadKvSeqlen()) {
     Value key = b.create<IotaOp>(ArrayRef<int64_t>{1, 1, 1, s.keys}, 3);
     Value length = b.createOrFold<CastOp>(

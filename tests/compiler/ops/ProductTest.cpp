@@ -114,6 +114,27 @@ TEST(Attention, MaskedQueryGivesZeros) {
   expectNear(resultOf(row, {{1, 1}, {1, 1}, {3, 5}, {0, 0, 0, 1}}), {0, 5});
 }
 
+// A constant mask is read when the op is taken apart: only one that may leave
+// a query without keys costs a guard.
+TEST(Attention, GuardsOnlyWhereAQueryMayBeIdle) {
+  auto guards = [](ArrayRef<bool> mask) {
+    BuiltOp built(
+        {"attention", "",
+         attentionOperands(
+             {{{1, 1, 2, 1}}, {{1, 1, 2, 1}}, {{1, 1, 2, 1}}, {{2, 2}, 'b'}})});
+    EXPECT_TRUE(built.op) << built.message;
+    ImplicitLocOpBuilder b(built.op->getLoc(), built.op);
+    Type type = built.op->getOperand(3).getType();
+    built.op->setOperand(
+        3, b.create<ConstantOp>(
+               type, DenseElementsAttr::get(cast<ShapedType>(type), mask)));
+    cast<halftone::DecomposableOpInterface>(built.op).decompose(b);
+    return llvm::range_size(built.op->getBlock()->getOps<ReduceMaxOp>());
+  };
+  EXPECT_EQ(guards({true, false, true, true}), 0);
+  EXPECT_EQ(guards({true, false, false, false}), 1);
+}
+
 TEST(Attention, Refusals) {
   Operand q{{2, 4, 3, 2}}, k{{2, 2, 5, 2}}, v{{2, 2, 5, 3}};
   checkRefusals({
