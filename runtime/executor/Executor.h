@@ -60,6 +60,12 @@ public:
   Status write(uint32_t buffer, const void *source);
   Result<std::vector<std::byte>> read(uint32_t buffer);
 
+  /// A name for one more writer of input buffers, never 0; and who of them
+  /// wrote last. A writer may leave what it wrote in place only while it is the
+  /// last.
+  uint64_t newInputWriter() { return ++inputWriters; }
+  uint64_t lastInputWriter = 0;
+
   /// Sets every state to its initial value.
   Status resetStates();
 
@@ -73,6 +79,7 @@ private:
   Device &theDevice;
   std::shared_ptr<const Plan> thePlan;
   std::vector<Memory> arenas;
+  uint64_t inputWriters = 0;
   std::unique_ptr<Executable> executable;
 };
 

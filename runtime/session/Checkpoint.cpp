@@ -5,6 +5,7 @@
 
 #include "runtime/data/Safetensors.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -21,8 +22,14 @@ std::string arenaKey(const Plan &plan, size_t index) {
 
 std::string hashText(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
+/// Persistent arenas, and those of constants that came from the weights file.
 bool isSaved(const Executor &executor, size_t arena) {
-  return isPersistent(executor.plan().arenas[arena].kind) &&
+  const Plan &plan = executor.plan();
+  bool holdsParameters =
+      std::ranges::any_of(plan.parameters, [&](const Parameter &parameter) {
+        return plan.buffers[parameter.buffer].arena == arena;
+      });
+  return (isPersistent(plan.arenas[arena].kind) || holdsParameters) &&
          executor.hasArena(static_cast<uint32_t>(arena));
 }
 

@@ -11,6 +11,7 @@ constexpr uint64_t kAlignment = 256;
 Result<InputFeed> InputFeed::create(Executor &executor, ProgramKind program,
                                     const DataSet &data) {
   InputFeed feed(executor, program, data);
+  feed.writer = executor.newInputWriter();
   uint64_t bytes = 0;
   for (const Input &input : executor.plan().programInputs(program)) {
     feed.offsets.push_back(bytes);
@@ -31,7 +32,7 @@ Result<InputFeed> InputFeed::create(Executor &executor, ProgramKind program,
 bool InputFeed::isInPlace(size_t input) const {
   const Plan &plan = executor->plan();
   uint32_t buffer = plan.programInputs(program)[input].buffer;
-  return fedBefore && data->isFixed(input) &&
+  return executor->lastInputWriter == writer && data->isFixed(input) &&
          plan.arenas[plan.buffers[buffer].arena].kind == ArenaKind::Inputs;
 }
 
@@ -43,7 +44,7 @@ Status InputFeed::feed(std::span<const int64_t> rows) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!isInPlace(i) && plan.buffers[inputs[i].buffer].bytes != 0)
       moving.push_back(i);
-  fedBefore = true;
+  executor->lastInputWriter = writer;
   if (moving.empty())
     return {};
 

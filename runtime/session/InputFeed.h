@@ -38,7 +38,7 @@ private:
   std::vector<uint64_t> offsets; ///< Of each input in a slot.
   std::array<Slot, 2> slots;
   size_t next = 0;
-  bool fedBefore = false;
+  uint64_t writer = 0;
 };
 
 } // namespace halftone::runtime

@@ -197,6 +197,15 @@ TEST_F(ProgramTest, EvaluatesWhileTraining) {
   ASSERT_EQ(eval.code, 0) << eval.error;
   EXPECT_EQ(eval.last()["loss"], validation[2]["loss"]);
   EXPECT_EQ(eval.last()["count"], 2);
+  // Evaluating leaves no trace, also where a single batch stays on the device.
+  ASSERT_EQ(
+      run("train linear.plan --data batch.npz --steps 5 --out plain").code, 0);
+  ASSERT_EQ(run("train linear.plan --data batch.npz --val val.npz "
+                "--eval-every 1 --steps 5 --out mixed")
+                .code,
+            0);
+  EXPECT_EQ(readText(folder / "plain/weights.safetensors"),
+            readText(folder / "mixed/weights.safetensors"));
   outcome = run("train linear.plan --data data.npz --eval-every 2 --out x");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.error, "halftone-run: error: --eval-every needs --val\n");

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints: resuming gives the same bits, and what does not fit is refused.
+#include "runtime/session/Checkpoint.h"
+#include "tests/runtime/session/SessionFixture.h"
+
+#include <set>
+
+using namespace halftone::runtime;
+using namespace halftone::test;
+
+namespace {
+TEST_F(SessionTest, CheckpointsResumeBitForBit) {
+  make();
+  ArrayMap arrays{{"x", floats({7, 3}, {1, 2, 3, 0, 5, 1, 2, 2, 0, 9, 4,
+                                        3, 1, 0, 8, 7, 6, 2, 5, 4, 1})},
+                  {"skip", floats({1}, {0})}};
+  std::unique_ptr<Session> whole = open();
+  DataSet data = bind(*whole, arrays);
+  ASSERT_TRUE(train(*whole, data, 0, 10).ok());
+  std::vector<StepReport> expected = reports;
+
+  std::unique_ptr<Session> first = open();
+  ASSERT_TRUE(train(*first, data, 0, 4).ok());
+  CheckpointInfo info{4, 4, first->seed(), 7, 2, true};
+  ASSERT_TRUE(saveCheckpoint(*first, folder / "checkpoint", info).ok());
+
+  SessionOptions empty;
+  empty.loadWeights = false;
+  std::unique_ptr<Session> second = open(empty);
+  EXPECT_EQ(parameter(*second, 0), (std::vector<float>{0, 0, 0}));
+  Result<CheckpointInfo> loaded =
+      loadCheckpoint(*second, folder / "checkpoint");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ(loaded->step, 4);
+  EXPECT_EQ(loaded->rows, 7);
+  ASSERT_TRUE(train(*second, data, loaded->step, 10).ok());
+  for (size_t i = 0; i < reports.size(); ++i)
+    EXPECT_EQ(reports[i].loss, expected[i + 4].loss);
+  EXPECT_EQ(parameter(*second, 0), parameter(*whole, 0));
+  EXPECT_EQ(**second->readState("step"), 10);
+}
+
+TEST_F(SessionTest, CheckpointsReplaceEachOther) {
+  make();
+  std::unique_ptr<Session> session = open();
+  std::filesystem::path path = folder / "checkpoint";
+  ASSERT_TRUE(saveCheckpoint(*session, path, {1, 1, 1, 2, 2, true}).ok());
+  ASSERT_TRUE(saveCheckpoint(*session, path, {2, 2, 1, 2, 2, true}).ok());
+  std::set<std::string> files;
+  for (const auto &entry : std::filesystem::directory_iterator(path))
+    files.insert(entry.path().filename());
+  EXPECT_EQ(files, (std::set<std::string>{"arenas-000000002.safetensors",
+                                          "checkpoint.json"}));
+}
+
+TEST_F(SessionTest, RefusesForeignAndDamagedCheckpoints) {
+  make();
+  std::unique_ptr<Session> session = open();
+  std::filesystem::path path = folder / "checkpoint";
+  ASSERT_TRUE(saveCheckpoint(*session, path, {1, 1, 1, 2, 2, true}).ok());
+  make({.learningRate = 0.25f});
+  std::unique_ptr<Session> other = open();
+  std::string message = loadCheckpoint(*other, path).status().message();
+  EXPECT_NE(
+      message.find("the checkpoint belongs to another plan (its hash is "),
+      std::string::npos)
+      << message;
+  std::string arenas = readText(path / "arenas-000000001.safetensors");
+  folder.write("checkpoint/arenas-000000001.safetensors",
+               arenas.substr(0, arenas.size() / 2));
+  EXPECT_NE(loadCheckpoint(*session, path)
+                .status()
+                .message()
+                .find("lies outside the file; is it cut short?"),
+            std::string::npos);
+  folder.write("checkpoint/checkpoint.json", "{\"format\": 1");
+  EXPECT_EQ(loadCheckpoint(*session, path).status().message(),
+            (path / "checkpoint.json").string() +
+                ": not a checkpoint, or damaged");
+}
+} // namespace
