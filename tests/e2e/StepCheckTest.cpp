@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tight one: every step of every sample plan, fed the tensors that the run
+// itself made, equals the host reference within one rounding of its output.
+#include "compiler/reference/StepCheck.h"
+#include "compiler/reference/RawTensor.h"
+#include "mlir/Parser/Parser.h"
+#include "runtime/session/Trace.h"
+#include "tests/e2e/CompiledModel.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace halftone::runtime;
+
+namespace halftone::tests {
+namespace {
+
+using Parameters =
+    std::tuple<const char *, const char *>; ///< Model, precision.
+
+/// The programs of a plan as buffers and steps: the compiler's state before it
+/// writes the plan.
+class StepIr {
+public:
+  explicit StepIr(tools::CompileFlags flags)
+      : context(mlir::MLIRContext::Threading::DISABLED) {
+    passes::loadDialects(context);
+    flags.compileTo = "memory";
+    testing::internal::CaptureStdout();
+    int code = tools::runCompile(flags);
+    llvm::outs().flush();
+    std::string text = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(code, 0);
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module);
+  }
+
+  llvm::SmallVector<exec::StepOpInterface> steps(llvm::StringRef program) {
+    llvm::SmallVector<exec::StepOpInterface> list;
+    for (auto candidate : module->getOps<exec::ProgramOp>())
+      if (candidate.getSymName() == program)
+        for (mlir::Operation &op : candidate.getBody().front())
+          if (auto step = mlir::dyn_cast<exec::StepOpInterface>(op))
+            list.push_back(step);
+    return list;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// Operands as tensors of their buffers' types; empty where they do not fit.
+llvm::SmallVector<HostTensor> decode(mlir::OperandRange buffers,
+                                     const std::vector<HostArray> &arrays) {
+  llvm::SmallVector<HostTensor> tensors;
+  if (buffers.size() != arrays.size())
+    return tensors;
+  for (auto [buffer, array] : llvm::zip_equal(buffers, arrays)) {
+    auto tensor = reference::decodeRaw(
+        reference::tensorTypeOf(buffer),
+        llvm::ArrayRef(array.bytes.data(), array.bytes.size()));
+    if (llvm::failed(tensor))
+      return {};
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+class StepChecks : public testing::TestWithParam<Parameters> {
+protected:
+  void check(ProgramKind kind) {
+    auto [name, precision] = GetParam();
+    Reference reference(name);
+    TemporaryFolder folder;
+    auto flags = referenceFlags(name, "raw20", precision, "adamw", folder.path);
+    CompiledModel model(flags);
+    StepIr ir(flags);
+    ASSERT_TRUE(model && ir.module);
+    auto steps = ir.steps(kind == ProgramKind::Train ? "train" : "eval");
+    ASSERT_EQ(steps.size(), model.session->plan().program(kind).steps.size());
+    size_t checked = 0, wrong = 0;
+    Status status = traceProgram(
+        *model.session, model.bind(reference.data(), kind), kind,
+        [&](const TracedStep &traced) {
+          auto step = steps[traced.index];
+          auto inputs = decode(step.getInputs(), traced.inputs);
+          auto outputs = decode(step.getOutputs(), traced.outputs);
+          auto mismatch = reference::checkStep(step, inputs, outputs);
+          if (llvm::failed(mismatch))
+            return runtime::failed("step " + std::to_string(traced.index) +
+                                   " (" + traced.step.node +
+                                   ") cannot be evaluated");
+          if (*mismatch) {
+            // Later steps read what this one wrote: each is checked on its own.
+            ADD_FAILURE() << "step " << traced.index << " (" << traced.step.node
+                          << "): " << (*mismatch)->describe();
+            ++wrong;
+          }
+          ++checked;
+          return Status();
+        });
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(checked, steps.size());
+    EXPECT_EQ(wrong, 0u);
+  }
+};
+
+TEST_P(StepChecks, Train) { check(ProgramKind::Train); }
+TEST_P(StepChecks, Eval) { check(ProgramKind::Eval); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, StepChecks,
+    testing::Combine(testing::Values("mlp", "cnn", "resnet", "gpt2", "bert"),
+                     testing::Values("fp32", "bf16", "fp16")),
+    [](const testing::TestParamInfo<Parameters> &info) {
+      return std::string(std::get<0>(info.param)) + "_" +
+             std::get<1>(info.param);
+    });
+
+} // namespace
+} // namespace halftone::tests
