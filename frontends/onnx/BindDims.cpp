@@ -9,32 +9,40 @@ namespace {
 
 class Binder {
 public:
-  Binder(const ImportOptions &options, DiagnosticLog &log) : options(options), log(log) {}
+  Binder(const ImportOptions &options, DiagnosticLog &log)
+      : options(options), log(log) {}
 
   void readOptions() {
     for (const auto &[name, extent] : options.dims) {
       if (extent < 1)
-        log.error("--dim " + name + "=" + std::to_string(extent) + ": a dimension is at least 1");
+        log.error("--dim " + name + "=" + std::to_string(extent) +
+                  ": a dimension is at least 1");
       auto [known, isNew] = bound.try_emplace(name, extent);
       if (!isNew && known->second != extent)
-        log.error("--dim binds '" + name + "' to both " + std::to_string(known->second) + " and " + std::to_string(extent));
+        log.error("--dim binds '" + name + "' to both " +
+                  std::to_string(known->second) + " and " +
+                  std::to_string(extent));
     }
     if (options.batch && *options.batch < 1)
-      log.error("--batch " + std::to_string(*options.batch) + ": a batch is at least 1");
+      log.error("--batch " + std::to_string(*options.batch) +
+                ": a batch is at least 1");
   }
 
   /// --batch binds the name of the first symbolic leading dimension.
-  void bindLeading(const onnx::GraphProto &graph, llvm::function_ref<bool(llvm::StringRef)> isWeight) {
+  void bindLeading(const onnx::GraphProto &graph,
+                   llvm::function_ref<bool(llvm::StringRef)> isWeight) {
     if (!options.batch)
       return;
     for (const auto &input : graph.input()) {
       const auto &type = input.type().tensor_type();
-      if (isWeight(input.name()) || !type.has_shape() || type.shape().dim().empty() || type.shape().dim(0).has_dim_value())
+      if (isWeight(input.name()) || !type.has_shape() ||
+          type.shape().dim().empty() || type.shape().dim(0).has_dim_value())
         continue;
       std::string name = dimName(input.name(), type.shape().dim(0), 0);
       auto [known, isNew] = bound.try_emplace(name, *options.batch);
       if (!isNew && known->second != *options.batch)
-        log.error("--batch " + std::to_string(*options.batch) + " and --dim " + name + "=" + std::to_string(known->second) +
+        log.error("--batch " + std::to_string(*options.batch) + " and --dim " +
+                  name + "=" + std::to_string(known->second) +
                   " disagree about the same dimension");
       bindsLeading = true;
       return;
@@ -44,26 +52,34 @@ public:
   void bind(const onnx::ValueInfoProto &input, BoundInputs &out) {
     const auto &type = input.type().tensor_type();
     if (!input.type().has_tensor_type() || !type.has_shape()) {
-      log.error("input '" + input.name() + "' is no tensor of known rank: export the model with example inputs");
+      log.error(
+          "input '" + input.name() +
+          "' is no tensor of known rank: export the model with example inputs");
       return;
     }
     if (elementBytes(type.elem_type()) == 0)
-      log.error("input '" + input.name() + "' has the element type " + typeName(type.elem_type()) + ", which is not supported");
+      log.error("input '" + input.name() + "' has the element type " +
+                typeName(type.elem_type()) + ", which is not supported");
     InputShape shape{input.name(), type.elem_type(), {}};
     for (int axis = 0; axis < type.shape().dim_size(); ++axis)
-      shape.shape.push_back(extentOf(input.name(), type.shape().dim(axis), axis));
+      shape.shape.push_back(
+          extentOf(input.name(), type.shape().dim(axis), axis));
     out.inputs.push_back(std::move(shape));
   }
 
   void finish(BoundInputs &out) {
     if (!unbound.empty())
-      log.error(counted(unbound.size(), "dimension") + " of the inputs " + (unbound.size() == 1 ? "is" : "are") + " not bound: " +
-                joinNames(unbound) + ". Bind " + (unbound.size() == 1 ? "it" : "each") + " with --dim NAME=N" +
+      log.error(counted(unbound.size(), "dimension") + " of the inputs " +
+                (unbound.size() == 1 ? "is" : "are") +
+                " not bound: " + joinNames(unbound) + ". Bind " +
+                (unbound.size() == 1 ? "it" : "each") + " with --dim NAME=N" +
                 (options.batch ? "" : ", or a leading one with --batch N"));
     for (const auto &[name, extent] : options.dims)
       if (!used.contains(name))
-        log.error("--dim " + name + "=" + std::to_string(extent) + ": no input has a dimension '" + name + "'" +
-                  (names.empty() ? "; all dimensions are static" : "; there are " + joinNames(names)));
+        log.error("--dim " + name + "=" + std::to_string(extent) +
+                  ": no input has a dimension '" + name + "'" +
+                  (names.empty() ? "; all dimensions are static"
+                                 : "; there are " + joinNames(names)));
     for (const std::string &name : names)
       if (bound.contains(name))
         out.dims.emplace_back(name, bound.lookup(name));
@@ -72,14 +88,20 @@ public:
   }
 
 private:
-  static std::string dimName(const std::string &input, const onnx::TensorShapeProto::Dimension &dim, int axis) {
-    return dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : input + "." + std::to_string(axis);
+  static std::string dimName(const std::string &input,
+                             const onnx::TensorShapeProto::Dimension &dim,
+                             int axis) {
+    return dim.has_dim_param() && !dim.dim_param().empty()
+               ? dim.dim_param()
+               : input + "." + std::to_string(axis);
   }
 
-  int64_t extentOf(const std::string &input, const onnx::TensorShapeProto::Dimension &dim, int axis) {
+  int64_t extentOf(const std::string &input,
+                   const onnx::TensorShapeProto::Dimension &dim, int axis) {
     if (dim.has_dim_value()) {
       if (dim.dim_value() < 1)
-        log.error("input '" + input + "' has a dimension of " + std::to_string(dim.dim_value()));
+        log.error("input '" + input + "' has a dimension of " +
+                  std::to_string(dim.dim_value()));
       return dim.dim_value();
     }
     std::string name = dimName(input, dim, axis);
@@ -102,7 +124,8 @@ private:
     if (out.oldBatch == options.batch)
       out.oldBatch.reset();
     for (const InputShape &input : out.inputs)
-      out.batched.push_back(!input.shape.empty() && input.shape[0] == out.oldBatch);
+      out.batched.push_back(!input.shape.empty() &&
+                            input.shape[0] == out.oldBatch);
   }
 
   const ImportOptions &options;
@@ -115,8 +138,10 @@ private:
 
 } // namespace
 
-std::optional<BoundInputs> bindInputs(const onnx::GraphProto &graph, const ImportOptions &options,
-                                      llvm::function_ref<bool(llvm::StringRef)> isWeight, DiagnosticLog &log) {
+std::optional<BoundInputs>
+bindInputs(const onnx::GraphProto &graph, const ImportOptions &options,
+           llvm::function_ref<bool(llvm::StringRef)> isWeight,
+           DiagnosticLog &log) {
   BoundInputs out;
   Binder binder(options, log);
   binder.readOptions();

@@ -7,7 +7,7 @@
 namespace halftone::onnx_frontend {
 namespace {
 
-constexpr int64_t kSmallElements = 1024;
+constexpr int64_t kSmallElements = 256;
 
 template <typename T> llvm::StringRef bytesOf(const std::vector<T> &data) {
   return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
@@ -24,17 +24,20 @@ struct AxisView {
   }
 };
 
-template <typename T> bool slicesAreEqual(const std::vector<T> &data, const AxisView &view) {
+template <typename T>
+bool slicesAreEqual(const std::vector<T> &data, const AxisView &view) {
   for (int64_t o = 0; o < view.outer; ++o) {
     const T *first = data.data() + o * view.extent * view.inner;
     for (int64_t i = 1; i < view.extent; ++i)
-      if (std::memcmp(first, first + i * view.inner, view.inner * sizeof(T)) != 0)
+      if (std::memcmp(first, first + i * view.inner, view.inner * sizeof(T)) !=
+          0)
         return false;
   }
   return true;
 }
 
-template <typename T> std::vector<T> firstSlices(const std::vector<T> &data, const AxisView &view) {
+template <typename T>
+std::vector<T> firstSlices(const std::vector<T> &data, const AxisView &view) {
   std::vector<T> out;
   out.reserve(view.outer * view.inner);
   for (int64_t o = 0; o < view.outer; ++o) {
@@ -44,7 +47,8 @@ template <typename T> std::vector<T> firstSlices(const std::vector<T> &data, con
   return out;
 }
 
-template <typename T> bool shrinkAxis(std::vector<T> &data, const AxisView &view) {
+template <typename T>
+bool shrinkAxis(std::vector<T> &data, const AxisView &view) {
   if (!slicesAreEqual(data, view))
     return false;
   data = firstSlices(data, view);
@@ -60,7 +64,8 @@ HostTensor shrink(HostTensor tensor) {
   bool isFloat = tensor.isFloat();
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     AxisView view(shape, axis);
-    if (view.extent > 1 && (isFloat ? shrinkAxis(tensor.floats, view) : shrinkAxis(tensor.ints, view)))
+    if (view.extent > 1 && (isFloat ? shrinkAxis(tensor.floats, view)
+                                    : shrinkAxis(tensor.ints, view)))
       shape[axis] = 1;
   }
   if (tensor.getShape() == llvm::ArrayRef<int64_t>(shape))
@@ -71,7 +76,8 @@ HostTensor shrink(HostTensor tensor) {
   return small;
 }
 
-HostTensor broadcastTo(const HostTensor &tensor, llvm::ArrayRef<int64_t> shape) {
+HostTensor broadcastTo(const HostTensor &tensor,
+                       llvm::ArrayRef<int64_t> shape) {
   if (tensor.getShape() == shape)
     return tensor;
   HostTensor out(mlir::RankedTensorType::get(shape, tensor.getElementType()));
@@ -87,15 +93,20 @@ HostTensor broadcastTo(const HostTensor &tensor, llvm::ArrayRef<int64_t> shape) 
   return out;
 }
 
-std::shared_ptr<const HostTensor> ConstantPool::intern(const std::shared_ptr<const HostTensor> &tensor) {
+std::shared_ptr<const HostTensor>
+ConstantPool::intern(const std::shared_ptr<const HostTensor> &tensor) {
   if (known.contains(tensor.get()))
     return tensor;
   auto small = std::make_shared<const HostTensor>(shrink(*tensor));
   llvm::StringRef floats = bytesOf(small->floats), ints = bytesOf(small->ints);
-  size_t hash = llvm::hash_combine(small->getType().getAsOpaquePointer(), llvm::hash_value(floats), llvm::hash_value(ints));
+  size_t hash =
+      llvm::hash_combine(small->getType().getAsOpaquePointer(),
+                         llvm::hash_value(floats), llvm::hash_value(ints));
   auto [begin, end] = tensors.equal_range(hash);
   for (auto entry = begin; entry != end; ++entry)
-    if (entry->second->getType() == small->getType() && bytesOf(entry->second->floats) == floats && bytesOf(entry->second->ints) == ints)
+    if (entry->second->getType() == small->getType() &&
+        bytesOf(entry->second->floats) == floats &&
+        bytesOf(entry->second->ints) == ints)
       return entry->second;
   known.insert(small.get());
   return tensors.emplace(hash, std::move(small))->second;

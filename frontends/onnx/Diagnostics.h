@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an import has to say, as values: a program prints them, a test compares them.
+// What an import has to say, as values: a program prints them, a test compares
+// them.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +14,8 @@ enum class Severity { Error, Warning, Notice };
 
 struct Diagnostic {
   Severity severity;
-  /// One sentence or a few, without "error:"; says what was found and what to do about it.
+  /// One sentence or a few, without "error:"; says what was found and what to
+  /// do about it.
   std::string message;
 };
 
@@ -24,10 +26,14 @@ public:
   void notice(const llvm::Twine &message) { add(Severity::Notice, message); }
 
   bool hasErrors() const {
-    return llvm::any_of(entries, [](const Diagnostic &d) { return d.severity == Severity::Error; });
+    return llvm::any_of(entries, [](const Diagnostic &d) {
+      return d.severity == Severity::Error;
+    });
   }
   llvm::ArrayRef<Diagnostic> all() const { return entries; }
-  void append(const DiagnosticLog &other) { entries.insert(entries.end(), other.entries.begin(), other.entries.end()); }
+  void append(const DiagnosticLog &other) {
+    entries.insert(entries.end(), other.entries.begin(), other.entries.end());
+  }
   std::vector<Diagnostic> take() { return std::move(entries); }
 
 private:
@@ -44,7 +50,8 @@ private:
 };
 
 /// "a, b, c"; of more than `limit` names the first ones, "and 12 more".
-inline std::string joinNames(llvm::ArrayRef<std::string> names, size_t limit = SIZE_MAX) {
+inline std::string joinNames(llvm::ArrayRef<std::string> names,
+                             size_t limit = SIZE_MAX) {
   std::string out;
   for (size_t i = 0; i < names.size() && i < limit; ++i)
     out += (i ? ", " : "") + names[i];
@@ -54,6 +61,8 @@ inline std::string joinNames(llvm::ArrayRef<std::string> names, size_t limit = S
 }
 
 /// "1 tensor", "3 tensors".
-inline std::string counted(size_t n, const std::string &noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+inline std::string counted(size_t n, const std::string &noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
 
 } // namespace halftone::onnx_frontend

@@ -15,18 +15,23 @@ namespace {
 /// The steps from bytes to a program; each returns false after an error.
 class Importer {
 public:
-  Importer(MLIRContext &context, const std::string &folder, const ImportOptions &options) : context(context), options(options) {
+  Importer(MLIRContext &context, const std::string &folder,
+           const ImportOptions &options)
+      : context(context), options(options) {
     prepared.folder = folder;
   }
 
   /// `parsed` may be null where parsing failed and `parsing` says why.
-  ImportResult run(std::unique_ptr<onnx::ModelProto> parsed, const DiagnosticLog &parsing) {
+  ImportResult run(std::unique_ptr<onnx::ModelProto> parsed,
+                   const DiagnosticLog &parsing) {
     model = std::move(parsed);
     log.append(parsing);
     if (model && verifyVersions(*model, log) && readData() && prepare())
       importProgram();
     result.diagnostics = log.take();
-    if (llvm::any_of(result.diagnostics, [](const Diagnostic &d) { return d.severity == Severity::Error; }))
+    if (llvm::any_of(result.diagnostics, [](const Diagnostic &d) {
+          return d.severity == Severity::Error;
+        }))
       result.module = {};
     return std::move(result);
   }
@@ -47,17 +52,21 @@ private:
   }
 
   bool prepare() {
-    onnx::ModelProto &light = prepared.light = lightCopy(*model, prepared.initializers);
+    onnx::ModelProto &light = prepared.light =
+        lightCopy(*model, prepared.initializers);
     nameNodes(light);
-    if (!orderNodes(light, log) || !verifyOperators(&context, light, log) || !runChecker(light, log) || !inlineFunctions(light, log))
+    if (!orderNodes(light, log) || !verifyOperators(&context, light, log) ||
+        !runChecker(light, log) || !inlineFunctions(light, log))
       return false;
     nameNodes(light);
-    if (!orderNodes(light, log))
+    if (!orderNodes(light, log) || !runChecker(light, log))
       return false;
     llvm::StringSet<> weights;
     for (const Initializer &initializer : prepared.initializers)
       weights.insert(initializer.name);
-    auto bound = bindInputs(light.graph(), options, [&](StringRef name) { return weights.contains(name); }, log);
+    auto bound = bindInputs(
+        light.graph(), options,
+        [&](StringRef name) { return weights.contains(name); }, log);
     if (!bound)
       return false;
     inputs = std::move(*bound);
@@ -67,7 +76,8 @@ private:
   }
 
   void importProgram() {
-    ImportedGraph graph = importGraph(&context, prepared, inputs.inputs, options);
+    ImportedGraph graph =
+        importGraph(&context, prepared, inputs.inputs, options);
     if (graph.module && inputs.oldBatch)
       graph = rebatch(std::move(graph));
     log.append(graph.log);
@@ -76,12 +86,15 @@ private:
     for (Weight &weight : graph.constants.all())
       result.weights.add(std::move(weight));
     ExternalData external(prepared.folder, log);
-    result.strippedModel = serializeStripped(*model, external, [&](StringRef name) {
-      return result.weights.find(name) || prepared.roles.ties.contains(name);
-    });
+    result.strippedModel =
+        serializeStripped(*model, external, [&](StringRef name) {
+          return result.weights.find(name) ||
+                 prepared.roles.ties.contains(name);
+        });
   }
 
-  /// Imports again with the batch that --batch asks for; an error where the graph is made for its own.
+  /// Imports again with the batch that --batch asks for; an error where the
+  /// graph is made for its own.
   ImportedGraph rebatch(ImportedGraph original) {
     std::vector<InputShape> shapes = inputs.inputs;
     for (auto [shape, isBatched] : llvm::zip_equal(shapes, inputs.batched))
@@ -90,17 +103,25 @@ private:
     ImportedGraph changed = importGraph(&context, prepared, shapes, options);
     std::vector<std::string> culprits = changed.failedNodes;
     if (changed.module)
-      culprits = findBatchDependence(*original.module, *changed.module, *inputs.oldBatch, *options.batch);
+      culprits = findBatchDependence(*original.module, *changed.module,
+                                     *inputs.oldBatch, *options.batch);
     if (!culprits.empty() || !changed.module) {
       original.module = {};
-      original.log.error("--batch " + std::to_string(*options.batch) + ": the file was exported for a batch of " +
-                         std::to_string(*inputs.oldBatch) + ", which is fixed in " + counted(culprits.size(), "node") + ": " +
-                         joinNames(culprits, 10) + ". Export it with a symbolic batch: `torch.onnx.export(..., dynamic_shapes=({0: \"batch\"},), " +
-                         "dynamo=True, optimize=False)`, with the TorchScript exporter `dynamic_axes={\"" + shapes[0].name +
-                         "\": {0: \"batch\"}}`");
+      original.log.error(
+          "--batch " + std::to_string(*options.batch) +
+          ": the file was exported for a batch of " +
+          std::to_string(*inputs.oldBatch) + ", which is fixed in " +
+          counted(culprits.size(), "node") + ": " + joinNames(culprits, 10) +
+          ". Export it with a symbolic batch: `torch.onnx.export(..., "
+          "dynamic_shapes=({0: \"batch\"},), " +
+          "dynamo=True, optimize=False)`, with the TorchScript exporter "
+          "`dynamic_axes={\"" +
+          shapes[0].name + "\": {0: \"batch\"}}`");
       return original;
     }
-    changed.log.notice("the batch of " + std::to_string(*inputs.oldBatch) + " in the file becomes " + std::to_string(*options.batch));
+    changed.log.notice("the batch of " + std::to_string(*inputs.oldBatch) +
+                       " in the file becomes " +
+                       std::to_string(*options.batch));
     result.boundDims.emplace_back("batch", *options.batch);
     return changed;
   }
@@ -122,12 +143,16 @@ static ImportResult guarded(llvm::function_ref<ImportResult()> import) {
     return import();
   } catch (const std::exception &failure) {
     ImportResult result;
-    result.diagnostics.push_back({Severity::Error, std::string("the model cannot be read: ") + failure.what()});
+    result.diagnostics.push_back(
+        {Severity::Error,
+         std::string("the model cannot be read: ") + failure.what()});
     return result;
   }
 }
 
-ImportResult importBytes(MLIRContext &context, StringRef bytes, const std::string &folder, const ImportOptions &options) {
+ImportResult importBytes(MLIRContext &context, StringRef bytes,
+                         const std::string &folder,
+                         const ImportOptions &options) {
   return guarded([&] {
     DiagnosticLog log;
     auto model = parseModel(bytes, log);
@@ -135,14 +160,17 @@ ImportResult importBytes(MLIRContext &context, StringRef bytes, const std::strin
   });
 }
 
-ImportResult importModel(MLIRContext &context, const std::string &path, const ImportOptions &options) {
+ImportResult importModel(MLIRContext &context, const std::string &path,
+                         const ImportOptions &options) {
   return guarded([&] {
     DiagnosticLog log;
     std::unique_ptr<onnx::ModelProto> model;
     // The bytes are freed before the data is decoded.
     if (std::optional<std::string> bytes = readFile(path, log))
       model = parseModel(*bytes, log);
-    return Importer(context, std::filesystem::path(path).parent_path().string(), options).run(std::move(model), log);
+    return Importer(context, std::filesystem::path(path).parent_path().string(),
+                    options)
+        .run(std::move(model), log);
   });
 }
 

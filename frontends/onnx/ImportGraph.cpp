@@ -10,8 +10,10 @@ namespace {
 
 class GraphImport {
 public:
-  GraphImport(MLIRContext *context, const PreparedModel &model, const ImportOptions &options)
-      : context(context), model(model), options(options), external(model.folder, out.log) {}
+  GraphImport(MLIRContext *context, const PreparedModel &model,
+              const ImportOptions &options)
+      : context(context), model(model), options(options),
+        external(model.folder, out.log) {}
 
   ImportedGraph run(ArrayRef<InputShape> inputs) {
     auto types = inferTypes(model.light, inputs, out.log);
@@ -22,7 +24,8 @@ public:
     OpBuilder b = OpBuilder::atBlockBegin(module->getBody());
     auto program = b.create<graph::ProgramOp>(loc, "main");
     Emitter emitter(&program.getBody().front(), context, out.constants);
-    NodeImporter nodes(context, emitter, *types, external, out.log, {opsetVersion(model.light), options.keepCasts});
+    NodeImporter nodes(context, emitter, *types, external, out.log,
+                       {opsetVersion(model.light), options.keepCasts});
     bindInputs(emitter.builder(), nodes, inputs);
     bindWeights(emitter.builder(), nodes);
     if (bindTies(emitter, nodes) && bindConstants(nodes)) {
@@ -32,7 +35,9 @@ public:
       writeOutputs(emitter, nodes);
     }
     if (nodes.droppedCasts())
-      out.log.notice(counted(nodes.droppedCasts(), "Cast") + " between float types dropped: the plan chooses the precisions (--keep-casts keeps those to half types)");
+      out.log.notice(counted(nodes.droppedCasts(), "Cast") +
+                     " between float types dropped: the plan chooses the "
+                     "precisions (--keep-casts keeps those to half types)");
     out.failedNodes = nodes.failedNodes().vec();
     if (!out.log.hasErrors())
       out.module = std::move(module);
@@ -40,14 +45,23 @@ public:
   }
 
 private:
-  Location named(StringRef name) { return NameLoc::get(StringAttr::get(context, name)); }
+  Location named(StringRef name) {
+    return NameLoc::get(StringAttr::get(context, name));
+  }
 
-  void bindInputs(OpBuilder &b, NodeImporter &nodes, ArrayRef<InputShape> inputs) {
+  void bindInputs(OpBuilder &b, NodeImporter &nodes,
+                  ArrayRef<InputShape> inputs) {
     for (const InputShape &input : inputs) {
-      auto type = RankedTensorType::get(input.shape, elementType(context, input.onnxType));
-      if (isFloatType(input.onnxType) && input.onnxType != onnx::TensorProto::FLOAT)
-        out.log.notice("input '" + input.name + "' is " + typeName(input.onnxType) + " in the file and becomes float32");
-      nodes.bind(input.name, b.create<graph::InputOp>(named(input.name), type, input.name, "data").getResult());
+      auto type = RankedTensorType::get(input.shape,
+                                        elementType(context, input.onnxType));
+      if (isFloatType(input.onnxType) &&
+          input.onnxType != onnx::TensorProto::FLOAT)
+        out.log.notice("input '" + input.name + "' is " +
+                       typeName(input.onnxType) +
+                       " in the file and becomes float32");
+      nodes.bind(input.name, b.create<graph::InputOp>(named(input.name), type,
+                                                      input.name, "data")
+                                 .getResult());
     }
   }
 
@@ -57,7 +71,9 @@ private:
         continue;
       auto type = RankedTensorType::get(weight.shape, b.getF32Type());
       nodes.bind(weight.name,
-                 b.create<graph::ParameterOp>(named(weight.name), type, b.getStringAttr(weight.name), b.getStringAttr(toString(weight.role)))
+                 b.create<graph::ParameterOp>(
+                      named(weight.name), type, b.getStringAttr(weight.name),
+                      b.getStringAttr(toString(weight.role)))
                      .getResult());
     }
   }
@@ -69,9 +85,11 @@ private:
         continue;
       Imported parameter = *nodes.find(tie->second.parameter);
       if (tie->second.transposed) {
-        auto transposed = emitter.emitOne(named(initializer.name), "transpose", {parameter}, {});
+        auto transposed = emitter.emitOne(named(initializer.name), "transpose",
+                                          {parameter}, {});
         if (failed(transposed)) {
-          out.log.error("the parameter '" + parameter.name + "' cannot be transposed");
+          out.log.error("the parameter '" + parameter.name +
+                        "' cannot be transposed");
           return false;
         }
         parameter = *transposed;
@@ -89,11 +107,15 @@ private:
       if (initializer.content.missing)
         unusable.push_back(initializer.name);
       else
-        nodes.bind(initializer.name, toHostTensor(context, initializer.content));
+        nodes.bind(initializer.name,
+                   toHostTensor(context, initializer.content));
     }
     if (!unusable.empty())
-      out.log.error("the external data of " + counted(unusable.size(), "constant") + " is missing (" + joinNames(unusable, 5) +
-                    "), and only parameters and statistics can be drawn: put the file into the model's folder");
+      out.log.error("the external data of " +
+                    counted(unusable.size(), "constant") + " is missing (" +
+                    joinNames(unusable, 5) +
+                    "), and only parameters and statistics can be drawn: put "
+                    "the file into the model's folder");
     return unusable.empty();
   }
 
@@ -101,9 +123,11 @@ private:
     for (const auto &output : model.light.graph().output()) {
       const Imported *value = nodes.find(output.name());
       if (!value) {
-        // Its node, or one before, has failed and said so; else the operator here has fewer results than ONNX's.
+        // Its node, or one before, has failed and said so; else the operator
+        // here has fewer results than ONNX's.
         if (!out.log.hasErrors())
-          out.log.error("output '" + output.name() + "' is a result of its operator that is not supported");
+          out.log.error("output '" + output.name() +
+                        "' is a result of its operator that is not supported");
         continue;
       }
       if (!value->isTensor()) {
@@ -111,7 +135,8 @@ private:
         continue;
       }
       Value tensor = emitter.materialize(named(output.name()), *value);
-      emitter.builder().create<graph::OutputOp>(named(output.name()), output.name(), tensor);
+      emitter.builder().create<graph::OutputOp>(named(output.name()),
+                                                output.name(), tensor);
     }
   }
 
@@ -124,7 +149,9 @@ private:
 
 } // namespace
 
-ImportedGraph importGraph(MLIRContext *context, const PreparedModel &model, ArrayRef<InputShape> inputs, const ImportOptions &options) {
+ImportedGraph importGraph(MLIRContext *context, const PreparedModel &model,
+                          ArrayRef<InputShape> inputs,
+                          const ImportOptions &options) {
   return GraphImport(context, model, options).run(inputs);
 }
 

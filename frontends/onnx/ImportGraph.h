@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over a prepared graph with given input shapes; run twice where a static batch is to change.
+// One pass over a prepared graph with given input shapes; run twice where a
+// static batch is to change.
 #pragma once
 #include "frontends/onnx/BindDims.h"
 #include "frontends/onnx/Roles.h"
@@ -8,7 +9,8 @@
 
 namespace halftone::onnx_frontend {
 
-/// What all passes share: the light, inlined model; initializers that are constants, as host data; weights and ties.
+/// What all passes share: the light, inlined model; initializers that are
+/// constants, as host data; weights and ties.
 struct PreparedModel {
   onnx::ModelProto light;
   std::vector<Initializer> initializers;
@@ -26,7 +28,9 @@ struct ImportedGraph {
   std::vector<std::string> failedNodes;
 };
 
-ImportedGraph importGraph(mlir::MLIRContext *context, const PreparedModel &model, llvm::ArrayRef<InputShape> inputs,
+ImportedGraph importGraph(mlir::MLIRContext *context,
+                          const PreparedModel &model,
+                          llvm::ArrayRef<InputShape> inputs,
                           const ImportOptions &options);
 
 } // namespace halftone::onnx_frontend

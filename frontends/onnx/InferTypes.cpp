@@ -19,8 +19,9 @@ static InferredType toInferred(const onnx::TypeProto &type) {
   return out;
 }
 
-std::optional<llvm::StringMap<InferredType>> inferTypes(const onnx::ModelProto &light, llvm::ArrayRef<InputShape> inputs,
-                                                        DiagnosticLog &log) {
+std::optional<llvm::StringMap<InferredType>>
+inferTypes(const onnx::ModelProto &light, llvm::ArrayRef<InputShape> inputs,
+           DiagnosticLog &log) {
   onnx::ModelProto model = light;
   onnx::GraphProto &graph = *model.mutable_graph();
   graph.clear_value_info();
@@ -31,16 +32,24 @@ std::optional<llvm::StringMap<InferredType>> inferTypes(const onnx::ModelProto &
     for (const InputShape &bound : inputs)
       if (bound.name == input.name())
         for (auto [axis, extent] : llvm::enumerate(bound.shape))
-          input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(static_cast<int>(axis))->set_dim_value(extent);
+          input.mutable_type()
+              ->mutable_tensor_type()
+              ->mutable_shape()
+              ->mutable_dim(static_cast<int>(axis))
+              ->set_dim_value(extent);
   try {
-    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
-                                       onnx::ShapeInferenceOptions(/*check_type=*/true, /*strict_mode=*/0, /*data_prop=*/true));
+    onnx::shape_inference::InferShapes(
+        model, onnx::OpSchemaRegistry::Instance(),
+        onnx::ShapeInferenceOptions(/*check_type=*/true, /*strict_mode=*/0,
+                                    /*data_prop=*/true));
   } catch (const std::exception &refusal) {
-    log.error("ONNX's shape inference refuses the model: " + llvm::StringRef(refusal.what()).split("\n\n").first);
+    log.error("ONNX's shape inference refuses the model: " +
+              llvm::StringRef(refusal.what()).split("\n\n").first);
     return std::nullopt;
   }
   llvm::StringMap<InferredType> types;
-  for (const auto *list : {&graph.value_info(), &graph.input(), &graph.output()})
+  for (const auto *list :
+       {&graph.value_info(), &graph.input(), &graph.output()})
     for (const auto &value : *list)
       types[value.name()] = toInferred(value.type());
   for (const auto &tensor : graph.initializer())

@@ -12,9 +12,11 @@ struct InferredType {
   std::optional<llvm::SmallVector<int64_t>> shape;
 };
 
-/// Types of the values of an inlined model whose data inputs have the shapes `inputs`. Shapes that the file states for inner
-/// values and outputs are ignored. nullopt and an error in `log` where ONNX refuses the model.
-std::optional<llvm::StringMap<InferredType>> inferTypes(const onnx::ModelProto &light, llvm::ArrayRef<InputShape> inputs,
-                                                        DiagnosticLog &log);
+/// Types of the values of an inlined model whose data inputs have the shapes
+/// `inputs`. Shapes that the file states for inner values and outputs are
+/// ignored. nullopt and an error in `log` where ONNX refuses the model.
+std::optional<llvm::StringMap<InferredType>>
+inferTypes(const onnx::ModelProto &light, llvm::ArrayRef<InputShape> inputs,
+           DiagnosticLog &log);
 
 } // namespace halftone::onnx_frontend

@@ -21,13 +21,16 @@ int statisticKind(llvm::ArrayRef<InitializerUse> uses) {
 }
 
 bool isEmbeddingTable(llvm::ArrayRef<InitializerUse> uses) {
-  return llvm::any_of(uses, [](const InitializerUse &use) { return use.node->op_type() == "Gather" && use.input == 0; });
+  return llvm::any_of(uses, [](const InitializerUse &use) {
+    return use.node->op_type() == "Gather" && use.input == 0;
+  });
 }
 
 bool isScale(llvm::ArrayRef<InitializerUse> uses) {
   return llvm::any_of(uses, [](const InitializerUse &use) {
     return use.node->op_type() == "Mul" ||
-           (llvm::StringRef(use.node->op_type()).ends_with("Normalization") && use.input == 1);
+           (llvm::StringRef(use.node->op_type()).ends_with("Normalization") &&
+            use.input == 1);
   });
 }
 

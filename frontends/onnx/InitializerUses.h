@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the nodes of a graph use its initializers.
 #pragma once
+#include "onnx/onnx_pb.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "onnx/onnx_pb.h"
 
 namespace halftone::onnx_frontend {
 
@@ -21,7 +21,8 @@ int statisticKind(llvm::ArrayRef<InitializerUse> uses);
 /// Read as the table of an embedding.
 bool isEmbeddingTable(llvm::ArrayRef<InitializerUse> uses);
 
-/// Multiplies its argument elementwise: the scale of a normalization, written out or not.
+/// Multiplies its argument elementwise: the scale of a normalization, written
+/// out or not.
 bool isScale(llvm::ArrayRef<InitializerUse> uses);
 
 } // namespace halftone::onnx_frontend

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local functions: their size is bounded first, then ONNX's inliner replaces the calls.
+// Local functions: their size is bounded first, then ONNX's inliner replaces
+// the calls.
 #include "frontends/onnx/Operators.h"
 #include "frontends/onnx/VerifyModel.h"
-#include "llvm/ADT/StringMap.h"
 #include "onnx/checker.h"
 #include "onnx/inliner/inliner.h"
+#include "llvm/ADT/StringMap.h"
 #include <map>
 
 using onnx::FunctionProto, onnx::ModelProto, onnx::NodeProto;
@@ -14,10 +15,15 @@ namespace {
 
 constexpr int64_t kMostNodes = 1'000'000;
 
-std::string idOf(const FunctionProto &function) { return function.domain() + "." + function.name(); }
-std::string calleeOf(const NodeProto &node) { return node.domain() + "." + node.op_type(); }
+std::string idOf(const FunctionProto &function) {
+  return function.domain() + "." + function.name();
+}
+std::string calleeOf(const NodeProto &node) {
+  return node.domain() + "." + node.op_type();
+}
 
-/// How many nodes the calls come to. Functions do not call themselves (checked before).
+/// How many nodes the calls come to. Functions do not call themselves (checked
+/// before).
 class InlinedSize {
 public:
   explicit InlinedSize(const ModelProto &model) {
@@ -29,7 +35,10 @@ public:
     int64_t sum = 0;
     for (const NodeProto &node : nodes) {
       auto found = functions.find(calleeOf(node));
-      sum = std::min(kMostNodes + 1, sum + (found == functions.end() ? 1 : ofFunction(found->first(), *found->second)));
+      sum = std::min(kMostNodes + 1,
+                     sum + (found == functions.end()
+                                ? 1
+                                : ofFunction(found->first(), *found->second)));
     }
     return sum;
   }
@@ -61,10 +70,13 @@ void reportLeft(const ModelProto &model, DiagnosticLog &log) {
     for (const auto &opset : function.opset_import())
       for (const auto &own : model.opset_import())
         if (opset.version() != own.version() &&
-            (opset.domain() == own.domain() || (isOnnxDomain(opset.domain()) && isOnnxDomain(own.domain()))))
-          why = ": it imports opset " + std::to_string(opset.version()) + " and the model " + std::to_string(own.version()) +
+            (opset.domain() == own.domain() ||
+             (isOnnxDomain(opset.domain()) && isOnnxDomain(own.domain()))))
+          why = ": it imports opset " + std::to_string(opset.version()) +
+                " and the model " + std::to_string(own.version()) +
                 "; export both with the same opset";
-    log.error("function " + found->first + " (called by " + joinNames(found->second) + ") cannot be inlined" + why);
+    log.error("function " + found->first + " (called by " +
+              joinNames(found->second) + ") cannot be inlined" + why);
   }
 }
 
@@ -76,12 +88,14 @@ bool inlineFunctions(ModelProto &model, DiagnosticLog &log) {
   try {
     onnx::checker::check_function_call_cycles(model);
     if (InlinedSize(model).of(model.graph().node()) > kMostNodes) {
-      log.error("with its functions inlined the model has more than " + std::to_string(kMostNodes) + " nodes");
+      log.error("with its functions inlined the model has more than " +
+                std::to_string(kMostNodes) + " nodes");
       return false;
     }
     onnx::inliner::InlineLocalFunctions(model);
   } catch (const std::exception &refusal) {
-    log.error(llvm::Twine("the model's functions cannot be inlined: ") + refusal.what());
+    log.error(llvm::Twine("the model's functions cannot be inlined: ") +
+              refusal.what());
     return false;
   }
   reportLeft(model, log);

@@ -9,32 +9,44 @@
 namespace halftone::onnx_frontend {
 namespace {
 
-constexpr char kExport[] = "export the module with `tools/export_torch.py`, or with `torch.onnx.export(module, batch, "
+constexpr char kExport[] = "export the module with `tools/export_torch.py`, or "
+                           "with `torch.onnx.export(module, batch, "
                            "\"model.onnx\", dynamo=True, optimize=False)`";
 
-/// What the first bytes say the file is, with the remedy; empty if nothing known.
+/// What the first bytes say the file is, with the remedy; empty if nothing
+/// known.
 std::string foreignFormat(llvm::StringRef bytes) {
   if (bytes.starts_with("PK\x03\x04"))
-    return std::string("is a zip archive, most likely a PyTorch file (.pt, .pth): ") + kExport;
+    return std::string(
+               "is a zip archive, most likely a PyTorch file (.pt, .pth): ") +
+           kExport;
   if (bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
-    return std::string("is a Python pickle, most likely an old PyTorch file (.pt, .pth): ") + kExport;
+    return std::string("is a Python pickle, most likely an old PyTorch file "
+                       "(.pt, .pth): ") +
+           kExport;
   // Safetensors: the header's length in 8 bytes, then JSON.
-  if (bytes.size() > 9 && bytes[8] == '{' && bytes.substr(4, 4) == llvm::StringRef("\0\0\0\0", 4))
-    return std::string("is a safetensors file, which holds weights but no graph: ") + kExport + ", then give the weights with --weights";
+  if (bytes.size() > 9 && bytes[8] == '{' &&
+      bytes.substr(4, 4) == llvm::StringRef("\0\0\0\0", 4))
+    return std::string(
+               "is a safetensors file, which holds weights but no graph: ") +
+           kExport + ", then give the weights with --weights";
   if (bytes.starts_with("GGUF"))
-    return std::string("is a GGUF file, which holds weights but no graph: ") + kExport;
+    return std::string("is a GGUF file, which holds weights but no graph: ") +
+           kExport;
   if (bytes.starts_with("\x89HDF"))
     return "is an HDF5 file (Keras?): convert it with tf2onnx first";
   if (bytes.size() > 8 && bytes.substr(4, 4) == "TFL3")
     return "is a TensorFlow Lite file: convert it with tf2onnx first";
   if (bytes.starts_with("version https://git-lfs"))
-    return "is only a Git LFS pointer: fetch the file itself with `git lfs pull`";
+    return "is only a Git LFS pointer: fetch the file itself with `git lfs "
+           "pull`";
   return "";
 }
 
 } // namespace
 
-std::optional<std::string> readFile(const std::string &path, DiagnosticLog &log) {
+std::optional<std::string> readFile(const std::string &path,
+                                    DiagnosticLog &log) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     log.error("there is no file '" + path + "'");
@@ -59,7 +71,8 @@ std::optional<std::string> readFile(const std::string &path, DiagnosticLog &log)
   return bytes;
 }
 
-std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes, DiagnosticLog &log) {
+std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes,
+                                             DiagnosticLog &log) {
   if (bytes.empty()) {
     log.error("the file is empty");
     return nullptr;
@@ -69,19 +82,25 @@ std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes, DiagnosticLo
     return nullptr;
   }
   if (bytes.size() > INT_MAX) {
-    log.error("the file is larger than the 2 GiB that Protobuf can read: export it with external data");
+    log.error("the file is larger than the 2 GiB that Protobuf can read: "
+              "export it with external data");
     return nullptr;
   }
   google::protobuf::LogSilencer silence;
   auto model = std::make_unique<onnx::ModelProto>();
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t *>(bytes.data()), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream stream(
+      reinterpret_cast<const uint8_t *>(bytes.data()),
+      static_cast<int>(bytes.size()));
   stream.SetTotalBytesLimit(INT_MAX);
-  if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    log.error("the file is no ONNX model, or it is truncated or damaged: Protobuf cannot parse its " + std::to_string(bytes.size()) +
-              " bytes");
+  if (!model->ParseFromCodedStream(&stream) ||
+      !stream.ConsumedEntireMessage()) {
+    log.error("the file is no ONNX model, or it is truncated or damaged: "
+              "Protobuf cannot parse its " +
+              std::to_string(bytes.size()) + " bytes");
     return nullptr;
   }
-  if (!model->has_graph() || (model->graph().node().empty() && model->graph().output().empty())) {
+  if (!model->has_graph() ||
+      (model->graph().node().empty() && model->graph().output().empty())) {
     log.error("the file holds no ONNX graph");
     return nullptr;
   }

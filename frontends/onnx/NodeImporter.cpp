@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/NodeImporter.h"
-#include "compiler/graph/BuildByName.h"
 #include "frontends/onnx/Signature.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -31,7 +30,9 @@ const Imported *NodeImporter::find(StringRef name) const {
   return found == values.end() ? nullptr : &found->second;
 }
 
-static std::string describe(const NodeProto &node) { return "node '" + node.name() + "' (" + node.op_type() + ")"; }
+static std::string describe(const NodeProto &node) {
+  return "node '" + node.name() + "' (" + node.op_type() + ")";
+}
 
 NodeImporter::Results NodeImporter::fail(const Node &node, const Twine &why) {
   log.error(describe(node.proto) + ": " + why);
@@ -45,8 +46,10 @@ NodeImporter::Results NodeImporter::fromFailureOr(FailureOr<Imported> result) {
 }
 
 void NodeImporter::importNode(const NodeProto &proto) {
-  const OpSchema *schema = onnx::OpSchemaRegistry::Schema(proto.op_type(), static_cast<int>(options.opset), "");
-  Node node{proto, *schema, NameLoc::get(StringAttr::get(context, proto.name())), {}};
+  const OpSchema *schema = onnx::OpSchemaRegistry::Schema(
+      proto.op_type(), static_cast<int>(options.opset), "");
+  Node node{
+      proto, *schema, NameLoc::get(StringAttr::get(context, proto.name())), {}};
   for (const std::string &input : proto.input()) {
     const Imported *value = input.empty() ? nullptr : find(input);
     if (!input.empty() && !value)
@@ -54,9 +57,11 @@ void NodeImporter::importNode(const NodeProto &proto) {
     node.inputs.push_back(value);
   }
   Builder b(context);
-  SmallVector<NamedAttribute> marks{b.getNamedAttr("origin", b.getStringAttr("forward"))};
+  SmallVector<NamedAttribute> marks{
+      b.getNamedAttr("origin", b.getStringAttr("forward"))};
   if (std::vector<std::string> scopes = moduleScopes(proto); !scopes.empty())
-    marks.push_back(b.getNamedAttr("namespace", b.getStringAttr(scopes.back())));
+    marks.push_back(
+        b.getNamedAttr("namespace", b.getStringAttr(scopes.back())));
   emitter.setOpAttributes(marks);
 
   std::string complaint;
@@ -78,12 +83,21 @@ void NodeImporter::importNode(const NodeProto &proto) {
 }
 
 NodeImporter::Results NodeImporter::dispatch(const Node &node) {
+  const auto &formals = node.schema.inputs();
+  for (size_t i = 0;
+       i < formals.size() && formals[i].GetOption() == OpSchema::Single; ++i)
+    if (!node.input(i))
+      return fail(node, "input '" + formals[i].GetName() + "' is missing");
+  if (!formals.empty() && formals.back().GetOption() == OpSchema::Variadic &&
+      llvm::is_contained(node.inputs, nullptr))
+    return fail(node, "an input is missing");
   if (std::optional<Resolved> kind = resolvedOperator(node.proto.op_type()))
     return importResolved(node, *kind);
   return importOperator(node);
 }
 
-NodeImporter::Results NodeImporter::importResolved(const Node &node, Resolved kind) {
+NodeImporter::Results NodeImporter::importResolved(const Node &node,
+                                                   Resolved kind) {
   switch (kind) {
   case Resolved::Constant:
     return importConstant(node);
@@ -106,137 +120,60 @@ NodeImporter::Results NodeImporter::importResolved(const Node &node, Resolved ki
   }
 }
 
-/// A bias of zeros adds nothing: exporters make one for each Conv without bias.
-static bool isZeroBias(const OpSchema::FormalParameter &formal, const Imported &input) {
-  return (formal.GetName() == "B" || formal.GetName() == "C") && formal.GetOption() == OpSchema::Optional && input.constant &&
-         input.constant->isFloat() && llvm::all_of(input.constant->floats, [](double x) { return x == 0; });
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t extent : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return "[" + text + "]";
 }
 
-bool NodeImporter::readInputs(const Node &node, StringRef op, SmallVector<SmallVector<Imported>> &groups,
-                              SmallVectorImpl<NamedAttribute> &attributes) {
-  ArrayRef<StringAttr> declared = graph::attributeNames(context, op);
-  const auto &formals = node.schema.inputs();
-  bool complete = true;
-  for (size_t i = 0; i < formals.size(); ++i) {
-    const OpSchema::FormalParameter &formal = formals[i];
-    StringAttr name = StringAttr::get(context, formal.GetName());
-    SmallVector<Imported> group;
-    for (size_t k = i; k < node.inputs.size() && (k == i || formal.GetOption() == OpSchema::Variadic); ++k)
-      if (const Imported *input = node.inputs[k]; input && !isZeroBias(formal, *input))
-        group.push_back(*input);
-    if (llvm::any_of(group, [](const Imported &input) { return !input.isTensor(); })) {
-      fail(node, "input '" + formal.GetName() + "' is a sequence");
-      complete = false;
-    } else if (!llvm::is_contained(declared, name)) {
-      groups.push_back(std::move(group));
-    } else if (!group.empty()) {
-      if (!group[0].constant) {
-        fail(node, "input '" + formal.GetName() + "' must be a constant, but it depends on the model's inputs or parameters");
-        complete = false;
-      } else if (Attribute fitted = fitAttribute(context, op, name, AttributeValue{group[0].hostTensor(), false})) {
-        attributes.emplace_back(name, fitted);
-      } else {
-        fail(node, "input '" + formal.GetName() + "' has a type or shape that is not supported");
-        complete = false;
-      }
-    }
+bool NodeImporter::verifyResult(const Node &node, StringRef name,
+                                const Imported &result) {
+  if (!result.isTensor())
+    return true;
+  ArrayRef<int64_t> shape = result.type().getShape();
+  if (!checkedSize(shape)) {
+    fail(node, "output '" + name + "' would have more than 2^40 elements");
+    return false;
   }
-  return complete;
+  auto known = inferred.find(name);
+  if (known == inferred.end() || !known->second.shape ||
+      shape == ArrayRef<int64_t>(*known->second.shape))
+    return true;
+  fail(node, "output '" + name + "' has the shape " + shapeText(shape) +
+                 " here, but " + shapeText(*known->second.shape) +
+                 " by ONNX's shape inference");
+  return false;
 }
 
-bool NodeImporter::readAttributes(const Node &node, StringRef op, SmallVectorImpl<NamedAttribute> &attributes) {
-  ArrayRef<StringAttr> declared = graph::attributeNames(context, op);
-  auto put = [&](const AttributeProto &proto) {
-    StringAttr name = StringAttr::get(context, proto.name());
-    auto value = readAttribute(context, proto, external, log);
-    Attribute fitted = value ? fitAttribute(context, op, name, *value) : Attribute();
-    if (!fitted)
-      fail(node, "attribute '" + proto.name() + "' has a value that is not supported");
+void NodeImporter::bindOutputs(const Node &node,
+                               MutableArrayRef<Imported> results) {
+  // Outputs beyond our results are an error only where something reads them:
+  // there the value is missing.
+  size_t count = std::min<size_t>(node.proto.output_size(), results.size());
+  bool verified = true;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string &name = node.proto.output(static_cast<int>(i));
+    if (name.empty())
+      continue;
+    if (verifyResult(node, name, results[i]))
+      bind(name, std::move(results[i]));
     else
-      attributes.emplace_back(name, fitted);
-    return static_cast<bool>(fitted);
-  };
-  bool complete = true;
-  for (const AttributeProto &proto : node.proto.attribute()) {
-    if (llvm::is_contained(declared, StringAttr::get(context, proto.name()))) {
-      complete &= put(proto);
-      continue;
-    }
-    auto known = node.schema.attributes().find(proto.name());
-    if (known == node.schema.attributes().end() || !sameAttribute(known->second.default_value, proto)) {
-      fail(node, "attribute '" + proto.name() + "' is not supported");
-      complete = false;
-    }
+      verified = false;
   }
-  // Defaults as the model's opset has them.
-  for (const auto &[name, attribute] : node.schema.attributes())
-    if (!node.attribute(name) && attribute.default_value.has_type() &&
-        attribute.default_value.type() != AttributeProto::UNDEFINED &&
-        llvm::is_contained(declared, StringAttr::get(context, name)))
-      complete &= put(attribute.default_value);
-  Builder b(context);
-  auto si64 = [&](int64_t value) { return b.getIntegerAttr(b.getIntegerType(64, true), value); };
-  if (llvm::is_contained(declared, b.getStringAttr("opset")))
-    attributes.push_back(b.getNamedAttr("opset", si64(options.opset)));
-  // Split-13 into equal parts says how many only by its outputs.
-  bool hasCount = llvm::any_of(attributes, [](NamedAttribute a) { return a.getName() == "num_outputs" || a.getName() == "split"; });
-  if (!hasCount && llvm::is_contained(declared, b.getStringAttr("num_outputs")))
-    attributes.push_back(b.getNamedAttr("num_outputs", si64(node.proto.output_size())));
-  return complete;
+  if (!verified)
+    failed.push_back(node.proto.name());
 }
 
-NodeImporter::Results NodeImporter::importOperator(const Node &node) {
-  std::string op = operatorName(node.proto.op_type());
-  SmallVector<SmallVector<Imported>> groups;
-  SmallVector<NamedAttribute> attributes;
-  bool inputs = readInputs(node, op, groups, attributes);
-  if (!readAttributes(node, op, attributes) || !inputs)
-    return std::nullopt;
-  if (std::optional<unsigned> segments = operandSegments(context, op)) {
-    for (size_t i = *segments; i < groups.size(); ++i)
-      if (!groups[i].empty())
-        return fail(node, "input '" + node.schema.inputs()[i].GetName() + "' is not supported");
-    groups.resize(*segments);
-  }
-  auto results = emitter.emit(node.loc, op, groups, attributes);
-  if (mlir::failed(results))
-    return std::nullopt;
-  return std::move(*results);
-}
-
-void NodeImporter::bindOutputs(const Node &node, MutableArrayRef<Imported> results) {
-  for (int i = 0; i < node.proto.output_size(); ++i) {
-    const std::string &name = node.proto.output(i);
-    // Outputs that we do not have are an error only where something reads them: there the value is missing.
-    if (name.empty() || i >= static_cast<int>(results.size()))
-      continue;
-    if (results[i].isTensor() && !checkedSize(results[i].type().getShape())) {
-      fail(node, "output '" + name + "' would have more than 2^40 elements");
-      continue;
-    }
-    auto known = inferred.find(name);
-    if (results[i].isTensor() && known != inferred.end() && known->second.shape &&
-        results[i].type().getShape() != ArrayRef<int64_t>(*known->second.shape)) {
-      auto text = [](ArrayRef<int64_t> shape) {
-        std::string out;
-        for (int64_t extent : shape)
-          out += (out.empty() ? "" : "x") + std::to_string(extent);
-        return "[" + out + "]";
-      };
-      fail(node, "output '" + name + "' has the shape " + text(results[i].type().getShape()) + " here, but " +
-                     text(*known->second.shape) + " by ONNX's shape inference");
-      continue;
-    }
-    bind(name, std::move(results[i]));
-  }
-}
-
-std::optional<std::vector<int64_t>> NodeImporter::constantInts(const Node &node, size_t i) {
+std::optional<std::vector<int64_t>> NodeImporter::constantInts(const Node &node,
+                                                               size_t i) {
   const Imported *input = node.input(i);
   if (input && input->constant && !input->constant->isFloat())
     return input->hostTensor().ints;
   fail(node, "input " + Twine(i) + " must be an integer constant" +
-                 (input && input->value ? ", but it depends on the model's inputs or parameters" : ""));
+                 (input && input->value
+                      ? ", but it depends on the model's inputs or parameters"
+                      : ""));
   return std::nullopt;
 }
 

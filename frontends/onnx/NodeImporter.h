@@ -16,9 +16,11 @@ struct NodeOptions {
 
 class NodeImporter {
 public:
-  NodeImporter(mlir::MLIRContext *context, Emitter &emitter, const llvm::StringMap<InferredType> &inferred, ExternalData &external,
-               DiagnosticLog &log, NodeOptions options)
-      : context(context), emitter(emitter), inferred(inferred), external(external), log(log), options(options) {}
+  NodeImporter(mlir::MLIRContext *context, Emitter &emitter,
+               const llvm::StringMap<InferredType> &inferred,
+               ExternalData &external, DiagnosticLog &log, NodeOptions options)
+      : context(context), emitter(emitter), inferred(inferred),
+        external(external), log(log), options(options) {}
 
   void bind(llvm::StringRef name, Imported value);
   /// Null for a value whose node failed.
@@ -41,7 +43,9 @@ private:
     /// By position; null for absent optional inputs.
     llvm::SmallVector<const Imported *> inputs;
 
-    const Imported *input(size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+    const Imported *input(size_t i) const {
+      return i < inputs.size() ? inputs[i] : nullptr;
+    }
     const onnx::AttributeProto *attribute(llvm::StringRef name) const;
     int64_t integer(llvm::StringRef name, int64_t otherwise) const;
   };
@@ -49,11 +53,27 @@ private:
 
   Results dispatch(const Node &node);
   Results importResolved(const Node &node, Resolved kind);
-  Results importOperator(const Node &node);
-  bool readInputs(const Node &node, llvm::StringRef op, llvm::SmallVector<llvm::SmallVector<Imported>> &groups,
-                  llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
-  bool readAttributes(const Node &node, llvm::StringRef op, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
   void bindOutputs(const Node &node, llvm::MutableArrayRef<Imported> results);
+  bool verifyResult(const Node &node, llvm::StringRef name,
+                    const Imported &result);
+
+  // OperatorNodes.cpp
+  using Attributes = llvm::SmallVector<mlir::NamedAttribute>;
+  Results importOperator(const Node &node);
+  bool readInputs(const Node &node, llvm::StringRef op,
+                  llvm::SmallVector<llvm::SmallVector<Imported>> &groups,
+                  Attributes &attributes);
+  bool addConstantInput(const Node &node, llvm::StringRef op,
+                        const std::string &name, const Imported &input,
+                        Attributes &attributes);
+  bool readAttributes(const Node &node, llvm::StringRef op,
+                      Attributes &attributes);
+  bool addAttribute(const Node &node, llvm::StringRef op,
+                    const onnx::AttributeProto &proto, Attributes &attributes);
+  /// What ONNX says by other means: the opset, the number of outputs.
+  void addImplied(const Node &node,
+                  llvm::function_ref<bool(llvm::StringRef)> isDeclared,
+                  Attributes &attributes);
 
   // Constants.cpp
   Results importConstant(const Node &node);
@@ -70,7 +90,8 @@ private:
   Results concatFromSequence(const Node &node);
 
   /// The integers of a constant input; nullopt and an error where it is none.
-  std::optional<std::vector<int64_t>> constantInts(const Node &node, size_t input);
+  std::optional<std::vector<int64_t>> constantInts(const Node &node,
+                                                   size_t input);
   Results fail(const Node &node, const llvm::Twine &why);
   Results fromFailureOr(llvm::FailureOr<Imported> result);
 

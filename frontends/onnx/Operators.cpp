@@ -5,7 +5,9 @@
 
 namespace halftone::onnx_frontend {
 
-bool isOnnxDomain(llvm::StringRef domain) { return domain.empty() || domain == "ai.onnx"; }
+bool isOnnxDomain(llvm::StringRef domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
 
 std::string operatorName(llvm::StringRef onnxName) {
   return llvm::StringSwitch<std::string>(onnxName)
@@ -38,7 +40,8 @@ std::optional<Resolved> resolvedOperator(llvm::StringRef onnxName) {
 }
 
 bool isImportable(mlir::MLIRContext *context, llvm::StringRef onnxName) {
-  return resolvedOperator(onnxName) || graph::isOperator(context, operatorName(onnxName));
+  return resolvedOperator(onnxName) ||
+         graph::isOperator(context, operatorName(onnxName));
 }
 
 } // namespace halftone::onnx_frontend

@@ -9,7 +9,9 @@ std::vector<OutputDescription> describeOutputs(graph::ProgramOp program) {
   std::vector<OutputDescription> outputs;
   for (auto output : program.getBody().front().getOps<graph::OutputOp>()) {
     Value value = output.getValue();
-    OutputDescription description{output.getName().str(), cast<RankedTensorType>(value.getType()), false, "", value};
+    OutputDescription description{output.getName().str(),
+                                  cast<RankedTensorType>(value.getType()),
+                                  false, "", value};
     description.isFloat = isa<FloatType>(description.type.getElementType());
     if (Operation *op = value.getDefiningOp()) {
       StringRef name = op->getName().stripDialect();

@@ -9,8 +9,8 @@ struct OutputDescription {
   std::string name;
   mlir::RankedTensorType type;
   bool isFloat = false;
-  /// "softmax", "log_softmax" or "sigmoid" where the output ends in one: the loss wants its
-  /// input. Else empty.
+  /// "softmax", "log_softmax" or "sigmoid" where the output ends in one: the
+  /// loss wants its input. Else empty.
   std::string activation;
   /// The value before the activation; the output itself without one.
   mlir::Value logits;

@@ -15,8 +15,10 @@ struct BatchAxis {
   int64_t outer = 1;
 };
 
-BatchAxis compareTypes(Type oldType, Type newType, int64_t oldBatch, int64_t newBatch) {
-  ArrayRef<int64_t> a = cast<RankedTensorType>(oldType).getShape(), b = cast<RankedTensorType>(newType).getShape();
+BatchAxis compareTypes(Type oldType, Type newType, int64_t oldBatch,
+                       int64_t newBatch) {
+  ArrayRef<int64_t> a = cast<RankedTensorType>(oldType).getShape(),
+                    b = cast<RankedTensorType>(newType).getShape();
   BatchAxis result;
   if (a.size() != b.size())
     return {false, {}, 1};
@@ -25,7 +27,8 @@ BatchAxis compareTypes(Type oldType, Type newType, int64_t oldBatch, int64_t new
       result.outer *= result.axis ? 1 : a[d];
       continue;
     }
-    if (result.axis || a[d] % oldBatch || b[d] % newBatch || a[d] / oldBatch != b[d] / newBatch)
+    if (result.axis || a[d] % oldBatch || b[d] % newBatch ||
+        a[d] / oldBatch != b[d] / newBatch)
       return {false, {}, 1};
     result.axis = d;
   }
@@ -34,20 +37,24 @@ BatchAxis compareTypes(Type oldType, Type newType, int64_t oldBatch, int64_t new
 
 std::string nodeName(Operation *op) {
   auto name = dyn_cast<NameLoc>(op->getLoc());
-  return (name ? name.getName().str() : "?") + " (" + op->getName().stripDialect().str() + ")";
+  return (name ? name.getName().str() : "?") + " (" +
+         op->getName().stripDialect().str() + ")";
 }
 
 class Comparison {
 public:
-  Comparison(int64_t oldBatch, int64_t newBatch) : oldBatch(oldBatch), newBatch(newBatch) {}
+  Comparison(int64_t oldBatch, int64_t newBatch)
+      : oldBatch(oldBatch), newBatch(newBatch) {}
 
   bool agrees(Operation &oldOp, Operation &newOp) {
-    if (oldOp.getName() != newOp.getName() || oldOp.getNumResults() != newOp.getNumResults() ||
+    if (oldOp.getName() != newOp.getName() ||
+        oldOp.getNumResults() != newOp.getNumResults() ||
         oldOp.getNumOperands() != newOp.getNumOperands())
       return false;
     std::optional<int64_t> outer;
     bool carriesBatch = false;
-    for (auto [a, b] : llvm::zip_equal(oldOp.getOperandTypes(), newOp.getOperandTypes())) {
+    for (auto [a, b] :
+         llvm::zip_equal(oldOp.getOperandTypes(), newOp.getOperandTypes())) {
       BatchAxis axis = compareTypes(a, b, oldBatch, newBatch);
       if (!axis.axis)
         continue;
@@ -59,11 +66,14 @@ public:
       BatchAxis axis = compareTypes(a, b, oldBatch, newBatch);
       if (!axis.consistent)
         return false;
-      // Results after the first are statistics, a scalar is a loss; otherwise only a reduction ends the batch.
-      bool mayEnd = i > 0 || isa<ReductionOpInterface>(oldOp) || cast<RankedTensorType>(a).getRank() == 0;
+      // Results after the first are statistics, a scalar is a loss; otherwise
+      // only a reduction ends the batch.
+      bool mayEnd = i > 0 || isa<ReductionOpInterface>(oldOp) ||
+                    cast<RankedTensorType>(a).getRank() == 0;
       if (carriesBatch && !axis.axis && !mayEnd)
         return false;
-      if (axis.axis && outer && isa_and_present<graph::GraphDialect>(oldOp.getDialect()) &&
+      if (axis.axis && outer &&
+          isa_and_present<graph::GraphDialect>(oldOp.getDialect()) &&
           oldOp.getName().stripDialect() == "reshape" && axis.outer != *outer)
         return false;
     }
@@ -74,14 +84,20 @@ private:
   int64_t oldBatch, newBatch;
 };
 
-Block &bodyOf(ModuleOp module) { return (*module.getOps<graph::ProgramOp>().begin()).getBody().front(); }
+Block &bodyOf(ModuleOp module) {
+  return (*module.getOps<graph::ProgramOp>().begin()).getBody().front();
+}
 
 } // namespace
 
-std::vector<std::string> findBatchDependence(ModuleOp oldProgram, ModuleOp newProgram, int64_t oldBatch, int64_t newBatch) {
+std::vector<std::string> findBatchDependence(ModuleOp oldProgram,
+                                             ModuleOp newProgram,
+                                             int64_t oldBatch,
+                                             int64_t newBatch) {
   std::vector<std::string> nodes;
   Comparison comparison(oldBatch, newBatch);
-  auto oldOps = llvm::make_pointer_range(bodyOf(oldProgram)), newOps = llvm::make_pointer_range(bodyOf(newProgram));
+  auto oldOps = llvm::make_pointer_range(bodyOf(oldProgram)),
+       newOps = llvm::make_pointer_range(bodyOf(newProgram));
   auto a = oldOps.begin(), b = newOps.begin();
   for (; a != oldOps.end() && b != newOps.end(); ++a, ++b) {
     if ((*a)->getName() != (*b)->getName()) {

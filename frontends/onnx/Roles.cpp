@@ -7,30 +7,41 @@
 
 namespace halftone::onnx_frontend {
 
-const char kExportAdvice[] = "Export with `tools/export_torch.py`, with `torch.onnx.export(..., dynamo=True, optimize=False)`, or with the "
-                             "TorchScript exporter in train mode (`dynamo=False, training=torch.onnx.TrainingMode.PRESERVE, "
-                             "do_constant_folding=False`)";
+const char kExportAdvice[] =
+    "Export with `tools/export_torch.py`, with `torch.onnx.export(..., "
+    "dynamo=True, optimize=False)`, or with the "
+    "TorchScript exporter in train mode (`dynamo=False, "
+    "training=torch.onnx.TrainingMode.PRESERVE, "
+    "do_constant_folding=False`)";
 
 namespace {
 
-bool isSplat(llvm::ArrayRef<float> data) { return data.empty() || llvm::all_of(data, [&](float x) { return x == data[0]; }); }
+bool isSplat(llvm::ArrayRef<float> data) {
+  return data.empty() ||
+         llvm::all_of(data, [&](float x) { return x == data[0]; });
+}
 
 /// Names that exporters make up for values that they computed.
 bool isExporterName(llvm::StringRef name) {
-  static const std::regex made(R"(^val_\d+|^onnx::|^_inlfunc|^_to_copy|^\d+$|^/|^constant|^const_|_output_\d+$|^ortshared)",
-                               std::regex::icase);
+  static const std::regex made(
+      R"(^val_\d+|^onnx::|^_inlfunc|^_to_copy|^\d+$|^/|^constant|^const_|_output_\d+$|^ortshared)",
+      std::regex::icase);
   return std::regex_search(name.str(), made);
 }
 
 /// An attention mask: values that switch off, or a matrix of just two values.
 bool looksLikeMask(const TensorContent &content) {
-  if (llvm::any_of(content.floats, [](float x) { return !(std::fabs(x) < 1e30f); }))
+  if (llvm::any_of(content.floats,
+                   [](float x) { return !(std::fabs(x) < 1e30f); }))
     return true;
-  if (content.shape.size() < 2 || content.floats.size() < 16 || isSplat(content.floats))
+  if (content.shape.size() < 2 || content.floats.size() < 16 ||
+      isSplat(content.floats))
     return false;
   float first = content.floats[0];
-  auto second = llvm::find_if(content.floats, [&](float x) { return x != first; });
-  return llvm::all_of(content.floats, [&](float x) { return x == first || x == *second; });
+  auto second =
+      llvm::find_if(content.floats, [&](float x) { return x != first; });
+  return llvm::all_of(content.floats,
+                      [&](float x) { return x == first || x == *second; });
 }
 
 /// One `--freeze` or `--train` option.
@@ -40,13 +51,16 @@ struct NamePattern {
   bool matched = false;
 };
 
-std::vector<NamePattern> compilePatterns(const std::string &option, llvm::ArrayRef<std::string> texts, DiagnosticLog &log) {
+std::vector<NamePattern> compilePatterns(const std::string &option,
+                                         llvm::ArrayRef<std::string> texts,
+                                         DiagnosticLog &log) {
   std::vector<NamePattern> patterns;
   for (const std::string &text : texts) {
     try {
       patterns.push_back({option, text, std::regex(text)});
     } catch (const std::regex_error &refusal) {
-      log.error(option + " '" + text + "' is no regular expression: " + refusal.what());
+      log.error(option + " '" + text +
+                "' is no regular expression: " + refusal.what());
     }
   }
   return patterns;
@@ -62,10 +76,16 @@ bool anyMatches(std::vector<NamePattern> &patterns, const std::string &name) {
 
 class RoleDecision {
 public:
-  RoleDecision(const onnx::ModelProto &light, std::vector<Initializer> &initializers, const ImportOptions &options, DiagnosticLog &log)
-      : light(light), initializers(initializers), log(log), uses(collectUses(light.graph())),
-        hasKinds(llvm::any_of(initializers, [](const Initializer &i) { return !i.kind.empty(); })),
-        freeze(compilePatterns("--freeze", options.freeze, log)), train(compilePatterns("--train", options.train, log)) {}
+  RoleDecision(const onnx::ModelProto &light,
+               std::vector<Initializer> &initializers,
+               const ImportOptions &options, DiagnosticLog &log)
+      : light(light), initializers(initializers), log(log),
+        uses(collectUses(light.graph())),
+        hasKinds(
+            llvm::any_of(initializers,
+                         [](const Initializer &i) { return !i.kind.empty(); })),
+        freeze(compilePatterns("--freeze", options.freeze, log)),
+        train(compilePatterns("--train", options.train, log)) {}
 
   Roles run() {
     Roles roles;
@@ -89,10 +109,13 @@ private:
   std::optional<WeightRole> roleOf(const Initializer &initializer) {
     if (!initializer.isFloat())
       return std::nullopt;
-    bool frozen = anyMatches(freeze, initializer.name), trained = anyMatches(train, initializer.name);
+    bool frozen = anyMatches(freeze, initializer.name),
+         trained = anyMatches(train, initializer.name);
     if (statisticKind(usesOf(initializer)) >= 0) {
       if (trained)
-        log.warning("--train: '" + initializer.name + "' is a BatchNormalization statistic, which is never trained");
+        log.warning(
+            "--train: '" + initializer.name +
+            "' is a BatchNormalization statistic, which is never trained");
       return WeightRole::Statistic;
     }
     if (trained)
@@ -107,7 +130,9 @@ private:
   bool isParameter(const Initializer &initializer) const {
     if (hasKinds)
       return initializer.kind == "PARAMETER";
-    return !initializer.content.shape.empty() && !isExporterName(initializer.name) && !looksLikeMask(initializer.content);
+    return !initializer.content.shape.empty() &&
+           !isExporterName(initializer.name) &&
+           !looksLikeMask(initializer.content);
   }
 
   Weight toWeight(Initializer &initializer, WeightRole role) const {
@@ -127,7 +152,8 @@ private:
     return weight;
   }
 
-  /// Equal data alone is no tie (deep-copied layers start equal); equal data that is an embedding's table on one side is.
+  /// Equal data alone is no tie (deep-copied layers start equal); equal data
+  /// that is an embedding's table on one side is.
   bool tieToEmbedding(const Initializer &initializer, Roles &roles) {
     const TensorContent &content = initializer.content;
     if (content.shape.size() != 2 || isSplat(content.floats))
@@ -135,30 +161,37 @@ private:
     for (Weight &weight : roles.weights.all()) {
       if (weight.shape != content.shape || weight.data != content.floats)
         continue;
-      if (!isEmbeddingTable(usesOf(initializer)) && !isEmbeddingTable(uses.lookup(weight.name)))
+      if (!isEmbeddingTable(usesOf(initializer)) &&
+          !isEmbeddingTable(uses.lookup(weight.name)))
         continue;
       weight.aliases.push_back(initializer.name);
       roles.ties[initializer.name] = {weight.name, false};
-      log.notice("'" + initializer.name + "' holds the same data as '" + weight.name + "': they are trained as one parameter");
+      log.notice("'" + initializer.name + "' holds the same data as '" +
+                 weight.name + "': they are trained as one parameter");
       return true;
     }
     return false;
   }
 
-  /// An exporter's (transposed) copy of a parameter that is still there is this parameter.
+  /// An exporter's (transposed) copy of a parameter that is still there is this
+  /// parameter.
   void tieToParameter(const Initializer &initializer, Roles &roles) {
     const TensorContent &content = initializer.content;
-    if (!initializer.isFloat() || content.shape.size() != 2 || isSplat(content.floats) || roles.ties.contains(initializer.name))
+    if (!initializer.isFloat() || content.shape.size() != 2 ||
+        isSplat(content.floats) || roles.ties.contains(initializer.name))
       return;
     for (Weight &weight : roles.weights.all()) {
-      if (weight.role == WeightRole::Statistic || weight.data.size() != content.floats.size())
+      if (weight.role == WeightRole::Statistic ||
+          weight.data.size() != content.floats.size())
         continue;
-      bool same = weight.shape == content.shape && weight.data == content.floats;
+      bool same =
+          weight.shape == content.shape && weight.data == content.floats;
       if (!same && !isTranspose(weight, content))
         continue;
       (same ? weight.aliases : weight.transposes).push_back(initializer.name);
       roles.ties[initializer.name] = {weight.name, !same};
-      log.notice("'" + initializer.name + "' is " + (same ? "a copy" : "the transpose") + " of '" + weight.name +
+      log.notice("'" + initializer.name + "' is " +
+                 (same ? "a copy" : "the transpose") + " of '" + weight.name +
                  "': they are trained as one parameter");
       llvm::erase(constants, initializer.name);
       return;
@@ -166,7 +199,8 @@ private:
   }
 
   static bool isTranspose(const Weight &weight, const TensorContent &content) {
-    if (weight.shape.size() != 2 || weight.shape[0] != content.shape[1] || weight.shape[1] != content.shape[0])
+    if (weight.shape.size() != 2 || weight.shape[0] != content.shape[1] ||
+        weight.shape[1] != content.shape[0])
       return false;
     int64_t rows = weight.shape[0], columns = weight.shape[1];
     for (int64_t r = 0; r < rows; ++r)
@@ -180,23 +214,31 @@ private:
     for (const auto *patterns : {&freeze, &train})
       for (const NamePattern &pattern : *patterns)
         if (!pattern.matched)
-          log.warning(pattern.option + " '" + pattern.text + "' matches no float initializer");
+          log.warning(pattern.option + " '" + pattern.text +
+                      "' matches no float initializer");
   }
 
   void reportChoice(const Roles &roles) {
-    std::string text = counted(roles.weights.count(WeightRole::Trainable), "parameter") + " to train";
+    std::string text =
+        counted(roles.weights.count(WeightRole::Trainable), "parameter") +
+        " to train";
     if (size_t n = roles.weights.count(WeightRole::Frozen))
       text += ", " + std::to_string(n) + " frozen";
     if (size_t n = roles.weights.count(WeightRole::Statistic))
       text += ", " + counted(n, "BatchNormalization statistic");
     if (!constants.empty())
-      text += ", " + counted(constants.size(), "constant float tensor") + " (" + joinNames(constants, 8) + ")";
-    log.notice(text + (hasKinds ? ", as the file's metadata say" : ", by the rule for names: --freeze and --train change it"));
+      text += ", " + counted(constants.size(), "constant float tensor") + " (" +
+              joinNames(constants, 8) + ")";
+    log.notice(
+        text +
+        (hasKinds ? ", as the file's metadata say"
+                  : ", by the rule for names: --freeze and --train change it"));
   }
 
   llvm::ArrayRef<InitializerUse> usesOf(const Initializer &initializer) const {
     auto found = uses.find(initializer.name);
-    return found == uses.end() ? llvm::ArrayRef<InitializerUse>() : llvm::ArrayRef<InitializerUse>(found->second);
+    return found == uses.end() ? llvm::ArrayRef<InitializerUse>()
+                               : llvm::ArrayRef<InitializerUse>(found->second);
   }
 
   const onnx::ModelProto &light;
@@ -210,8 +252,9 @@ private:
 
 } // namespace
 
-Roles decideRoles(const onnx::ModelProto &light, std::vector<Initializer> &initializers, const ImportOptions &options,
-                  DiagnosticLog &log) {
+Roles decideRoles(const onnx::ModelProto &light,
+                  std::vector<Initializer> &initializers,
+                  const ImportOptions &options, DiagnosticLog &log) {
   return RoleDecision(light, initializers, options, log).run();
 }
 

@@ -15,7 +15,8 @@ std::optional<int64_t> normalize(int64_t axis, int64_t rank) {
 
 } // namespace
 
-NodeImporter::Results NodeImporter::importSequence(const Node &node, Resolved kind) {
+NodeImporter::Results NodeImporter::importSequence(const Node &node,
+                                                   Resolved kind) {
   if (kind == Resolved::SplitToSequence)
     return splitToSequence(node);
   if (kind == Resolved::SequenceEmpty)
@@ -48,9 +49,11 @@ NodeImporter::Results NodeImporter::importSequence(const Node &node, Resolved ki
       return fail(node, "the position must be one constant");
     position = given->front();
   }
-  std::optional<int64_t> index = inserts && position == size ? size : normalize(position, size);
+  std::optional<int64_t> index =
+      inserts && position == size ? size : normalize(position, size);
   if (!index)
-    return fail(node, "position " + Twine(position) + " is outside the sequence of " + Twine(size));
+    return fail(node, "position " + Twine(position) +
+                          " is outside the sequence of " + Twine(size));
   if (kind == Resolved::SequenceAt)
     return SmallVector<Imported>{elements[*index]};
   if (inserts)
@@ -60,8 +63,10 @@ NodeImporter::Results NodeImporter::importSequence(const Node &node, Resolved ki
   return SmallVector<Imported>{std::move(elements)};
 }
 
-/// The pieces' extents along an axis: all 1 without `split`, a scalar's value each (the last may be shorter), or the given ones.
-static std::vector<int64_t> pieceExtents(const Imported *split, int64_t extent) {
+/// The pieces' extents along an axis: all 1 without `split`, a scalar's value
+/// each (the last may be shorter), or the given ones.
+static std::vector<int64_t> pieceExtents(const Imported *split,
+                                         int64_t extent) {
   if (!split)
     return std::vector<int64_t>(extent, 1);
   if (split->type().getRank() == 1)
@@ -78,7 +83,8 @@ NodeImporter::Results NodeImporter::splitToSequence(const Node &node) {
   if (!tensor.isTensor() || (split && !constantInts(node, 1)))
     return fail(node, "the input is no tensor, or the split no constant");
   ArrayRef<int64_t> shape = tensor.type().getShape();
-  std::optional<int64_t> axis = normalize(node.integer("axis", 0), static_cast<int64_t>(shape.size()));
+  std::optional<int64_t> axis =
+      normalize(node.integer("axis", 0), static_cast<int64_t>(shape.size()));
   if (!axis)
     return fail(node, "the axis is outside the tensor's rank");
   std::vector<int64_t> extents = pieceExtents(split, shape[*axis]);
@@ -86,14 +92,18 @@ NodeImporter::Results NodeImporter::splitToSequence(const Node &node) {
   for (int64_t extent : extents)
     sum = extent < 0 ? -1 : sum + extent;
   if (sum != shape[*axis])
-    return fail(node, "the pieces do not add up to the axis of " + Twine(shape[*axis]));
+    return fail(node, "the pieces do not add up to the axis of " +
+                          Twine(shape[*axis]));
 
   Builder b(context);
-  SmallVector<NamedAttribute> attributes{b.getNamedAttr("axis", b.getIntegerAttr(b.getIntegerType(64, true), *axis)),
-                                         b.getNamedAttr("split", b.getDenseI64ArrayAttr(extents))};
+  SmallVector<NamedAttribute> attributes{
+      b.getNamedAttr("axis",
+                     b.getIntegerAttr(b.getIntegerType(64, true), *axis)),
+      b.getNamedAttr("split", b.getDenseI64ArrayAttr(extents))};
   SmallVector<Imported> pieces{tensor};
   if (extents.size() > 1) {
-    auto emitted = emitter.emit(node.loc, "split", {SmallVector<Imported>{tensor}}, attributes);
+    auto emitted = emitter.emit(node.loc, "split",
+                                {SmallVector<Imported>{tensor}}, attributes);
     if (mlir::failed(emitted))
       return std::nullopt;
     pieces = std::move(*emitted);
@@ -115,10 +125,13 @@ NodeImporter::Results NodeImporter::splitToSequence(const Node &node) {
 NodeImporter::Results NodeImporter::concatFromSequence(const Node &node) {
   const std::vector<Imported> &sequence = *node.input(0)->sequence;
   SmallVector<Imported> parts(sequence.begin(), sequence.end());
-  if (parts.empty() || !llvm::all_of(parts, [](const Imported &part) { return part.isTensor(); }))
+  if (parts.empty() || !llvm::all_of(parts, [](const Imported &part) {
+        return part.isTensor();
+      }))
     return fail(node, "the sequence is empty or holds sequences");
   bool stacks = node.integer("new_axis", 0) != 0;
-  std::optional<int64_t> axis = normalize(node.integer("axis", 0), parts[0].type().getRank() + stacks);
+  std::optional<int64_t> axis =
+      normalize(node.integer("axis", 0), parts[0].type().getRank() + stacks);
   if (!axis)
     return fail(node, "the axis is outside the tensors' rank");
   for (Imported &part : parts) {
@@ -131,7 +144,10 @@ NodeImporter::Results NodeImporter::concatFromSequence(const Node &node) {
     part = std::move(*reshaped);
   }
   Builder b(context);
-  auto joined = emitter.emit(node.loc, "concat", {parts}, {b.getNamedAttr("axis", b.getIntegerAttr(b.getIntegerType(64, true), *axis))});
+  auto joined = emitter.emit(
+      node.loc, "concat", {parts},
+      {b.getNamedAttr("axis",
+                      b.getIntegerAttr(b.getIntegerType(64, true), *axis))});
   if (mlir::failed(joined))
     return std::nullopt;
   return std::move(*joined);

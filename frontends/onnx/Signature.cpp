@@ -33,7 +33,8 @@ static std::vector<std::string> quotedStrings(StringRef text) {
   return out;
 }
 
-/// "/m/layer1/layer1.0/Conv": each part is a child's name, that of a Sequential repeats its parent's.
+/// "/m/layer1/layer1.0/Conv": each part is a child's name, that of a Sequential
+/// repeats its parent's.
 static std::vector<std::string> scopesOfName(StringRef name) {
   std::vector<std::string> out;
   llvm::SmallVector<StringRef> parts;
@@ -56,7 +57,9 @@ std::vector<std::string> moduleScopes(const onnx::NodeProto &node) {
     std::vector<std::string> scopes = quotedStrings(entry.value());
     if (!scopes.empty())
       scopes.pop_back(); // The last one is the operation itself.
-    llvm::erase_if(scopes, [](const std::string &scope) { return scope.empty() || scope.front() == '_'; });
+    llvm::erase_if(scopes, [](const std::string &scope) {
+      return scope.empty() || scope.front() == '_';
+    });
     return scopes;
   }
   if (StringRef(node.name()).starts_with("/"))

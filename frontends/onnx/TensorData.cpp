@@ -10,7 +10,8 @@ namespace halftone::onnx_frontend {
 namespace {
 
 float halfToFloat(uint16_t bits) {
-  uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16, exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff;
+  uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16,
+           exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff;
   if (exponent == 0x1f)
     return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
   if (exponent)
@@ -19,7 +20,9 @@ float halfToFloat(uint16_t bits) {
   return sign ? -small : small;
 }
 
-float bfloat16ToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float bfloat16ToFloat(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 template <typename Stored, typename Out, typename Convert>
 void fromRaw(llvm::StringRef raw, std::vector<Out> &out, Convert convert) {
@@ -51,7 +54,9 @@ void decodeRaw(llvm::StringRef raw, TensorContent &out) {
   case TensorProto::UINT8:
     return fromRaw<uint8_t>(raw, out.ints, toInt);
   case TensorProto::BOOL:
-    return fromRaw<uint8_t>(raw, out.ints, [](uint8_t value) { return static_cast<int64_t>(value != 0); });
+    return fromRaw<uint8_t>(raw, out.ints, [](uint8_t value) {
+      return static_cast<int64_t>(value != 0);
+    });
   case TensorProto::INT16:
     return fromRaw<int16_t>(raw, out.ints, toInt);
   case TensorProto::INT32:
@@ -73,8 +78,9 @@ void decodeFields(const TensorProto &tensor, TensorContent &out) {
   case TensorProto::FLOAT16:
   case TensorProto::BFLOAT16:
     for (int32_t bits : tensor.int32_data())
-      out.floats.push_back(out.onnxType == TensorProto::FLOAT16 ? halfToFloat(static_cast<uint16_t>(bits))
-                                                                : bfloat16ToFloat(static_cast<uint16_t>(bits)));
+      out.floats.push_back(out.onnxType == TensorProto::FLOAT16
+                               ? halfToFloat(static_cast<uint16_t>(bits))
+                               : bfloat16ToFloat(static_cast<uint16_t>(bits)));
     return;
   case TensorProto::INT64:
     out.ints.assign(tensor.int64_data().begin(), tensor.int64_data().end());
@@ -94,14 +100,19 @@ void decodeFields(const TensorProto &tensor, TensorContent &out) {
 std::string typeName(int32_t onnxType) {
   if (!TensorProto::DataType_IsValid(onnxType))
     return "type " + std::to_string(onnxType);
-  return llvm::StringRef(TensorProto::DataType_Name(static_cast<TensorProto::DataType>(onnxType))).lower();
+  return llvm::StringRef(TensorProto::DataType_Name(
+                             static_cast<TensorProto::DataType>(onnxType)))
+      .lower();
 }
 
 bool isFloatType(int32_t onnxType) {
-  return onnxType == TensorProto::FLOAT || onnxType == TensorProto::DOUBLE || isHalfType(onnxType);
+  return onnxType == TensorProto::FLOAT || onnxType == TensorProto::DOUBLE ||
+         isHalfType(onnxType);
 }
 
-bool isHalfType(int32_t onnxType) { return onnxType == TensorProto::FLOAT16 || onnxType == TensorProto::BFLOAT16; }
+bool isHalfType(int32_t onnxType) {
+  return onnxType == TensorProto::FLOAT16 || onnxType == TensorProto::BFLOAT16;
+}
 
 mlir::Type elementType(mlir::MLIRContext *context, int32_t onnxType) {
   mlir::Builder b(context);
@@ -157,7 +168,9 @@ std::optional<int64_t> checkedSize(llvm::ArrayRef<int64_t> shape) {
   return size;
 }
 
-std::optional<TensorContent> decodeTensor(const TensorProto &tensor, ExternalData &external, DiagnosticLog &log) {
+std::optional<TensorContent> decodeTensor(const TensorProto &tensor,
+                                          ExternalData &external,
+                                          DiagnosticLog &log) {
   auto refuse = [&](const llvm::Twine &why) {
     log.error("tensor '" + tensor.name() + "' " + why);
     return std::nullopt;
@@ -167,7 +180,8 @@ std::optional<TensorContent> decodeTensor(const TensorProto &tensor, ExternalDat
   out.shape.assign(tensor.dims().begin(), tensor.dims().end());
   unsigned bytes = elementBytes(out.onnxType);
   if (!bytes)
-    return refuse("has the element type " + typeName(out.onnxType) + ", which is not supported");
+    return refuse("has the element type " + typeName(out.onnxType) +
+                  ", which is not supported");
   std::optional<int64_t> size = checkedSize(out.shape);
   if (!size)
     return refuse("has an impossible shape");
@@ -183,19 +197,24 @@ std::optional<TensorContent> decodeTensor(const TensorProto &tensor, ExternalDat
   }
   if (tensor.has_raw_data()) {
     if (tensor.raw_data().size() != wanted)
-      return refuse("holds " + std::to_string(tensor.raw_data().size()) + " bytes, its shape and type need " + std::to_string(wanted));
+      return refuse("holds " + std::to_string(tensor.raw_data().size()) +
+                    " bytes, its shape and type need " +
+                    std::to_string(wanted));
     decodeRaw(tensor.raw_data(), out);
   } else {
     decodeFields(tensor, out);
     size_t found = std::max(out.floats.size(), out.ints.size());
     if (found != static_cast<size_t>(*size))
-      return refuse("holds " + std::to_string(found) + " elements, its shape needs " + std::to_string(*size));
+      return refuse("holds " + std::to_string(found) +
+                    " elements, its shape needs " + std::to_string(*size));
   }
   return out;
 }
 
-HostTensor toHostTensor(mlir::MLIRContext *context, const TensorContent &content) {
-  HostTensor tensor(mlir::RankedTensorType::get(content.shape, elementType(context, content.onnxType)));
+HostTensor toHostTensor(mlir::MLIRContext *context,
+                        const TensorContent &content) {
+  HostTensor tensor(mlir::RankedTensorType::get(
+      content.shape, elementType(context, content.onnxType)));
   if (tensor.isFloat())
     tensor.floats.assign(content.floats.begin(), content.floats.end());
   else

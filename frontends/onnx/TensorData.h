@@ -12,14 +12,16 @@ bool isFloatType(int32_t onnxType);
 /// float16 or bfloat16.
 bool isHalfType(int32_t onnxType);
 
-/// The IR's element type: f32 for float, float16, bfloat16 and double; integers and bool their own. Null for what is not
-/// supported (strings, complex numbers, float8, 4-bit, uint16 to uint64).
+/// The IR's element type: f32 for float, float16, bfloat16 and double; integers
+/// and bool their own. Null for what is not supported (strings, complex
+/// numbers, float8, 4-bit, uint16 to uint64).
 mlir::Type elementType(mlir::MLIRContext *context, int32_t onnxType);
 
 /// Bytes of an element in raw data; 0 for unsupported types.
 unsigned elementBytes(int32_t onnxType);
 
-/// Number of elements; nullopt where a dimension is negative or the product exceeds 2^40.
+/// Number of elements; nullopt where a dimension is negative or the product
+/// exceeds 2^40.
 std::optional<int64_t> checkedSize(llvm::ArrayRef<int64_t> shape);
 
 /// What a tensor holds: `floats` for a float type, else `ints`.
@@ -32,10 +34,14 @@ struct TensorContent {
   bool missing = false;
 };
 
-/// Decodes inline and external data. nullopt and an error in `log` where type, shape or data do not fit.
-std::optional<TensorContent> decodeTensor(const onnx::TensorProto &tensor, ExternalData &external, DiagnosticLog &log);
+/// Decodes inline and external data. nullopt and an error in `log` where type,
+/// shape or data do not fit.
+std::optional<TensorContent> decodeTensor(const onnx::TensorProto &tensor,
+                                          ExternalData &external,
+                                          DiagnosticLog &log);
 
 /// The content (not missing) as a host tensor.
-HostTensor toHostTensor(mlir::MLIRContext *context, const TensorContent &content);
+HostTensor toHostTensor(mlir::MLIRContext *context,
+                        const TensorContent &content);
 
 } // namespace halftone::onnx_frontend

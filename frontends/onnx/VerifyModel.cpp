@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/VerifyModel.h"
 #include "frontends/onnx/Operators.h"
+#include "onnx/checker.h"
+#include "onnx/defs/schema.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "onnx/checker.h"
-#include "onnx/defs/schema.h"
 #include <queue>
 
 using onnx::GraphProto, onnx::ModelProto, onnx::NodeProto;
@@ -15,15 +15,21 @@ namespace halftone::onnx_frontend {
 bool verifyVersions(const ModelProto &model, DiagnosticLog &log) {
   constexpr int64_t kOldestIr = 7, kOldestOpset = 13, kNewestOpset = 27;
   if (model.ir_version() < kOldestIr || model.ir_version() > onnx::IR_VERSION)
-    log.error("the file has ONNX IR version " + std::to_string(model.ir_version()) + "; versions 7 to " + std::to_string(onnx::IR_VERSION) +
-              " can be read: export the model again with another version of the exporter");
+    log.error("the file has ONNX IR version " +
+              std::to_string(model.ir_version()) + "; versions 7 to " +
+              std::to_string(onnx::IR_VERSION) +
+              " can be read: export the model again with another version of "
+              "the exporter");
   int64_t opset = opsetVersion(model);
   if (!opset && model.functions().empty())
     log.error("the model imports no version of ONNX's operators");
   else if (opset && (opset < kOldestOpset || opset > kNewestOpset))
-    log.error("the model uses opset " + std::to_string(opset) + "; opsets 13 to 27 can be read: export it with opset_version=20");
+    log.error("the model uses opset " + std::to_string(opset) +
+              "; opsets 13 to 27 can be read: export it with opset_version=20");
   if (!model.graph().sparse_initializer().empty())
-    log.error("initializer '" + model.graph().sparse_initializer(0).values().name() + "' is sparse: only dense ones are supported");
+    log.error("initializer '" +
+              model.graph().sparse_initializer(0).values().name() +
+              "' is sparse: only dense ones are supported");
   return !log.hasErrors();
 }
 
@@ -66,7 +72,9 @@ bool buildEdges(const GraphProto &graph, NodeGraph &edges, DiagnosticLog &log) {
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &output : graph.node(i).output())
       if (!output.empty() && !edges.producers.try_emplace(output, i).second)
-        log.error("value '" + output + "' is produced twice, the second time by node '" + graph.node(i).name() + "'");
+        log.error("value '" + output +
+                  "' is produced twice, the second time by node '" +
+                  graph.node(i).name() + "'");
   edges.users.resize(graph.node_size());
   edges.pending.resize(graph.node_size());
   edges.live.resize(graph.node_size());
@@ -76,7 +84,8 @@ bool buildEdges(const GraphProto &graph, NodeGraph &edges, DiagnosticLog &log) {
         continue;
       auto found = edges.producers.find(input);
       if (found == edges.producers.end()) {
-        log.error("node '" + graph.node(i).name() + "' reads '" + input + "', which nothing produces");
+        log.error("node '" + graph.node(i).name() + "' reads '" + input +
+                  "', which nothing produces");
       } else if (found->second >= 0) {
         edges.users[found->second].push_back(i);
         ++edges.pending[i];
@@ -92,7 +101,8 @@ void markLive(const GraphProto &graph, NodeGraph &edges) {
   std::vector<int> work;
   auto need = [&](const std::string &value) {
     auto found = edges.producers.find(value);
-    if (found == edges.producers.end() || found->second < 0 || edges.live[found->second])
+    if (found == edges.producers.end() || found->second < 0 ||
+        edges.live[found->second])
       return;
     edges.live[found->second] = true;
     work.push_back(found->second);
@@ -133,7 +143,9 @@ bool orderNodes(ModelProto &model, DiagnosticLog &log) {
     for (int i = 0; i < graph.node_size(); ++i)
       if (edges.pending[i])
         names.push_back(graph.node(i).name());
-    log.error("the graph is cyclic: these nodes wait for each other, or for one that does: " + joinNames(names, 10));
+    log.error("the graph is cyclic: these nodes wait for each other, or for "
+              "one that does: " +
+              joinNames(names, 10));
     return false;
   }
   google::protobuf::RepeatedPtrField<NodeProto> sorted;
@@ -149,12 +161,14 @@ namespace {
 /// Collects unsupported operators; functions are visited once each.
 class OperatorScan {
 public:
-  OperatorScan(mlir::MLIRContext *context, const ModelProto &model) : context(context) {
+  OperatorScan(mlir::MLIRContext *context, const ModelProto &model)
+      : context(context) {
     for (const auto &function : model.functions())
       functions[function.domain() + "\n" + function.name()] = &function;
   }
 
-  void visit(const google::protobuf::RepeatedPtrField<NodeProto> &nodes, int64_t opset, const std::string &within) {
+  void visit(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
+             int64_t opset, const std::string &within) {
     for (const NodeProto &node : nodes) {
       auto function = functions.find(node.domain() + "\n" + node.op_type());
       if (function != functions.end()) {
@@ -163,15 +177,22 @@ public:
           visit(body.node(), opsetVersion(body), " in function " + body.name());
         continue;
       }
-      std::string name = isOnnxDomain(node.domain()) ? node.op_type() : node.domain() + "." + node.op_type();
-      if (!isOnnxDomain(node.domain()) || !isImportable(context, node.op_type()))
+      std::string name = isOnnxDomain(node.domain())
+                             ? node.op_type()
+                             : node.domain() + "." + node.op_type();
+      if (!isOnnxDomain(node.domain()) ||
+          !isImportable(context, node.op_type()))
         unsupported[name].push_back(node.name() + within);
-      else if (!onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset), ""))
-        unsupported[name + " (not in opset " + std::to_string(opset) + ")"].push_back(node.name() + within);
+      else if (!onnx::OpSchemaRegistry::Schema(node.op_type(),
+                                               static_cast<int>(opset), ""))
+        unsupported[name + " (not in opset " + std::to_string(opset) + ")"]
+            .push_back(node.name() + within);
     }
   }
 
-  llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>> unsupported;
+  llvm::MapVector<std::string, std::vector<std::string>,
+                  std::map<std::string, unsigned>>
+      unsupported;
 
 private:
   mlir::MLIRContext *context;
@@ -181,7 +202,8 @@ private:
 
 } // namespace
 
-bool verifyOperators(mlir::MLIRContext *context, const ModelProto &model, DiagnosticLog &log) {
+bool verifyOperators(mlir::MLIRContext *context, const ModelProto &model,
+                     DiagnosticLog &log) {
   OperatorScan scan(context, model);
   scan.visit(model.graph().node(), opsetVersion(model), "");
   if (scan.unsupported.empty())
@@ -189,12 +211,14 @@ bool verifyOperators(mlir::MLIRContext *context, const ModelProto &model, Diagno
   std::string list;
   for (const auto &[op, nodes] : scan.unsupported)
     list += (list.empty() ? "" : "; ") + op + " (" + joinNames(nodes) + ")";
-  log.error(counted(scan.unsupported.size(), "operator") + " of the model " + (scan.unsupported.size() == 1 ? "is" : "are") +
+  log.error(counted(scan.unsupported.size(), "operator") + " of the model " +
+            (scan.unsupported.size() == 1 ? "is" : "are") +
             " not supported, with their nodes: " + list);
   return false;
 }
 
-/// The checker's text ends in a context of many lines; its first paragraph says what is wrong.
+/// The checker's text ends in a context of many lines; its first paragraph says
+/// what is wrong.
 static std::string firstParagraph(const char *text) {
   std::string first = llvm::StringRef(text).split("\n\n").first.trim().str();
   std::replace(first.begin(), first.end(), '\n', ' ');
@@ -206,7 +230,8 @@ bool runChecker(const ModelProto &model, DiagnosticLog &log) {
     onnx::checker::check_model(model);
     return true;
   } catch (const std::exception &refusal) {
-    log.error("ONNX's checker refuses the model: " + firstParagraph(refusal.what()));
+    log.error("ONNX's checker refuses the model: " +
+              firstParagraph(refusal.what()));
     return false;
   }
 }

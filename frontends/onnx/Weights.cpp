@@ -36,11 +36,13 @@ const Weight *WeightStore::find(llvm::StringRef name) const {
 }
 
 Weight *WeightStore::find(llvm::StringRef name) {
-  return const_cast<Weight *>(static_cast<const WeightStore *>(this)->find(name));
+  return const_cast<Weight *>(
+      static_cast<const WeightStore *>(this)->find(name));
 }
 
 size_t WeightStore::count(WeightRole role) const {
-  return llvm::count_if(weights, [&](const Weight &w) { return w.role == role; });
+  return llvm::count_if(weights,
+                        [&](const Weight &w) { return w.role == role; });
 }
 
 } // namespace halftone::onnx_frontend

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of parameters, statistics and large constants, kept beside the IR, which only names them.
+// The data of parameters, statistics and large constants, kept beside the IR,
+// which only names them.
 #pragma once
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -16,10 +17,12 @@ enum class WeightRole {
   Constant,  ///< Never changes; too large to be printed in the IR.
 };
 
-/// "trainable", "frozen", "statistic" or "constant", as `graph.parameter` has it.
+/// "trainable", "frozen", "statistic" or "constant", as `graph.parameter` has
+/// it.
 llvm::StringRef toString(WeightRole role);
 
-/// How --init random draws a weight: normally distributed; a deviation of 0 gives the mean.
+/// How --init random draws a weight: normally distributed; a deviation of 0
+/// gives the mean.
 struct InitDistribution {
   double mean = 0;
   double deviation = 0;
@@ -34,7 +37,8 @@ struct Weight {
   std::vector<float> data;
   /// The file with the data was not there (allowed with --init random).
   bool missing = false;
-  /// Other names of the same parameter: tied initializers, and PyTorch's other names where the export has one of several.
+  /// Other names of the same parameter: tied initializers, and PyTorch's other
+  /// names where the export has one of several.
   std::vector<std::string> aliases;
   /// Initializers that hold its transpose.
   std::vector<std::string> transposes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is refused, with the message that says why. Nothing throws or aborts.
-#include "tests/frontends/onnx/TextModel.h"
 #include "onnx/defs/parser.h"
+#include "tests/frontends/onnx/TextModel.h"
 #include <fstream>
 #include <random>
 
@@ -12,8 +12,13 @@ namespace {
 
 class BadInputTest : public ImportTest {
 protected:
-  std::string errorsOf(const std::string &bytes) { return errorsOf(importBytes(context, bytes, "", {})); }
-  std::string errorsOf(const onnx::ModelProto &model, const ImportOptions &options = {}) { return errorsOf(import(model, options)); }
+  std::string errorsOf(const std::string &bytes) {
+    return errorsOf(importBytes(context, bytes, "", {}));
+  }
+  std::string errorsOf(const onnx::ModelProto &model,
+                       const ImportOptions &options = {}) {
+    return errorsOf(import(model, options));
+  }
   std::string errorsOf(const ImportResult &result) {
     EXPECT_FALSE(result);
     std::string text = messages(result);
@@ -21,7 +26,8 @@ protected:
     return text;
   }
   /// One error, no more.
-  std::string errorOf(const onnx::ModelProto &model, const ImportOptions &options = {}) {
+  std::string errorOf(const onnx::ModelProto &model,
+                      const ImportOptions &options = {}) {
     std::string text = errorsOf(model, options);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 0) << text;
     return text;
@@ -34,14 +40,19 @@ std::string fileBytes(const std::string &name) {
 }
 
 TEST_F(BadInputTest, missingFile) {
-  EXPECT_THAT(errorsOf(importFile("nowhere.onnx")), HasSubstr("there is no file"));
+  EXPECT_THAT(errorsOf(importFile("nowhere.onnx")),
+              HasSubstr("there is no file"));
   EXPECT_THAT(errorsOf(importFile("")), HasSubstr("is a folder"));
 }
 
 TEST_F(BadInputTest, filesOfOtherKinds) {
-  EXPECT_THAT(errorsOf(std::string("PK\x03\x04rest of a zip")), AllOf(HasSubstr("PyTorch file (.pt, .pth)"), HasSubstr("torch.onnx.export")));
-  EXPECT_THAT(errorsOf(std::string("\x80\x02}q\x00rest of a pickle", 20)), AllOf(HasSubstr("pickle"), HasSubstr("torch.onnx.export")));
-  EXPECT_THAT(errorsOf(std::string("\x10\0\0\0\0\0\0\0{\"w\":{}}", 17)), HasSubstr("safetensors"));
+  EXPECT_THAT(errorsOf(std::string("PK\x03\x04rest of a zip")),
+              AllOf(HasSubstr("PyTorch file (.pt, .pth)"),
+                    HasSubstr("torch.onnx.export")));
+  EXPECT_THAT(errorsOf(std::string("\x80\x02}q\x00rest of a pickle", 20)),
+              AllOf(HasSubstr("pickle"), HasSubstr("torch.onnx.export")));
+  EXPECT_THAT(errorsOf(std::string("\x10\0\0\0\0\0\0\0{\"w\":{}}", 17)),
+              HasSubstr("safetensors"));
   EXPECT_THAT(errorsOf(std::string("\x89HDF\r\n")), HasSubstr("HDF5"));
   EXPECT_THAT(errorsOf(std::string()), HasSubstr("empty"));
 }
@@ -71,7 +82,8 @@ TEST_F(BadInputTest, flippedBitsNeverAbort) {
   for (int round = 0; round < 200; ++round) {
     std::string damaged = bytes;
     // Most of the file is weights; the structure is at its ends.
-    size_t at = round % 2 ? random() % 400 : damaged.size() - 1 - random() % 600;
+    size_t at =
+        round % 2 ? random() % 400 : damaged.size() - 1 - random() % 600;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << random() % 8));
     ImportResult result = importBytes(context, damaged, "", options);
     EXPECT_NE(static_cast<bool>(result), messages(result) != "");
@@ -80,7 +92,8 @@ TEST_F(BadInputTest, flippedBitsNeverAbort) {
 
 TEST_F(BadInputTest, versions) {
   auto model = textModel("g (float[4] x) => (float[4] y) { y = Relu(x) }", 11);
-  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("opset 11"), HasSubstr("opset_version=20")));
+  EXPECT_THAT(errorOf(model),
+              AllOf(HasSubstr("opset 11"), HasSubstr("opset_version=20")));
   model = textModel("g (float[4] x) => (float[4] y) { y = Relu(x) }", 99);
   EXPECT_THAT(errorOf(model), HasSubstr("opset 99"));
   model = textModel("g (float[4] x) => (float[4] y) { y = Relu(x) }");
@@ -94,30 +107,45 @@ TEST_F(BadInputTest, versions) {
 }
 
 TEST_F(BadInputTest, cyclicGraph) {
-  auto model = textModel("g (float[4] x) => (float[4] y) { [first] a = Add(x, b) [second] b = Relu(a) [third] y = Neg(b) }");
-  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("cyclic"), HasSubstr("first, second")));
+  auto model = textModel("g (float[4] x) => (float[4] y) { [first] a = Add(x, "
+                         "b) [second] b = Relu(a) [third] y = Neg(b) }");
+  EXPECT_THAT(errorOf(model),
+              AllOf(HasSubstr("cyclic"), HasSubstr("first, second")));
 }
 
 TEST_F(BadInputTest, valuesThatNothingProduces) {
-  EXPECT_THAT(errorOf(textModel("g (float[4] x) => (float[4] y) { [n] y = Add(x, ghost) }")),
-              AllOf(HasSubstr("node 'n' reads 'ghost'"), HasSubstr("nothing produces")));
-  EXPECT_THAT(errorOf(textModel("g (float[4] x) => (float[4] z) { y = Relu(x) }")), HasSubstr("output 'z'"));
-  EXPECT_THAT(errorOf(textModel("g (float[4] x) => (float[4] y) { y = Relu(x) [again] y = Neg(x) }")), HasSubstr("produced twice"));
+  EXPECT_THAT(errorOf(textModel(
+                  "g (float[4] x) => (float[4] y) { [n] y = Add(x, ghost) }")),
+              AllOf(HasSubstr("node 'n' reads 'ghost'"),
+                    HasSubstr("nothing produces")));
+  EXPECT_THAT(
+      errorOf(textModel("g (float[4] x) => (float[4] z) { y = Relu(x) }")),
+      HasSubstr("output 'z'"));
+  EXPECT_THAT(
+      errorOf(textModel(
+          "g (float[4] x) => (float[4] y) { y = Relu(x) [again] y = Neg(x) }")),
+      HasSubstr("produced twice"));
 }
 
 TEST_F(BadInputTest, allUnsupportedOperatorsAtOnce) {
-  auto model = textModel("g (float[4] x) => (float[4] y) { [a] p = Frobnicate(x) [b] q = Frobnicate(p) [c] r = com.acme.Blur(q)"
-                         "[d] y = NonMaxSuppression(r, r) }");
+  auto model =
+      textModel("g (float[4] x) => (float[4] y) { [a] p = Frobnicate(x) [b] q "
+                "= Frobnicate(p) [c] r = com.acme.Blur(q)"
+                "[d] y = NonMaxSuppression(r, r) }");
   auto *domain = model.add_opset_import();
   domain->set_domain("com.acme");
   domain->set_version(1);
-  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("3 operators of the model are not supported"), HasSubstr("Frobnicate (a, b)"),
-                                    HasSubstr("com.acme.Blur (c)"), HasSubstr("NonMaxSuppression (d)")));
+  EXPECT_THAT(errorOf(model),
+              AllOf(HasSubstr("3 operators of the model are not supported"),
+                    HasSubstr("Frobnicate (a, b)"),
+                    HasSubstr("com.acme.Blur (c)"),
+                    HasSubstr("NonMaxSuppression (d)")));
 }
 
 TEST_F(BadInputTest, unsupportedOperatorInsideAFunction) {
   auto model = textModel("g (float[4] x) => (float[4] y) { y = local.F(x) } "
-                         "<domain: \"local\", opset_import: [\"\" : 20]> F (a) => (b) { [inner] b = Frobnicate(a) }");
+                         "<domain: \"local\", opset_import: [\"\" : 20]> F (a) "
+                         "=> (b) { [inner] b = Frobnicate(a) }");
   auto *domain = model.add_opset_import();
   domain->set_domain("local");
   domain->set_version(1);
@@ -125,18 +153,23 @@ TEST_F(BadInputTest, unsupportedOperatorInsideAFunction) {
 }
 
 TEST_F(BadInputTest, functionOfAnotherOpset) {
-  auto model = textModel("g (float[4] x) => (float[4] y) { [call] y = local.F(x) } "
-                         "<domain: \"local\", opset_import: [\"\" : 18]> F (a) => (b) { b = ReduceSum<keepdims = 1>(a) }");
+  auto model =
+      textModel("g (float[4] x) => (float[4] y) { [call] y = local.F(x) } "
+                "<domain: \"local\", opset_import: [\"\" : 18]> F (a) => (b) { "
+                "b = ReduceSum<keepdims = 1>(a) }");
   auto *domain = model.add_opset_import();
   domain->set_domain("local");
   domain->set_version(1);
-  EXPECT_THAT(errorsOf(model), AllOf(HasSubstr("local.F (called by call)"), HasSubstr("opset 18"), HasSubstr("20")));
+  EXPECT_THAT(errorsOf(model), AllOf(HasSubstr("local.F (called by call)"),
+                                     HasSubstr("opset 18"), HasSubstr("20")));
 }
 
 TEST_F(BadInputTest, recursiveFunctions) {
   auto model = textModel("g (float[4] x) => (float[4] y) { y = local.F(x) } "
-                         "<domain: \"local\", opset_import: [\"\" : 20, \"local\" : 1]> F (a) => (b) { b = local.G(a) }"
-                         "<domain: \"local\", opset_import: [\"\" : 20, \"local\" : 1]> G (a) => (b) { b = local.F(a) }");
+                         "<domain: \"local\", opset_import: [\"\" : 20, "
+                         "\"local\" : 1]> F (a) => (b) { b = local.G(a) }"
+                         "<domain: \"local\", opset_import: [\"\" : 20, "
+                         "\"local\" : 1]> G (a) => (b) { b = local.F(a) }");
   auto *domain = model.add_opset_import();
   domain->set_domain("local");
   domain->set_version(1);
@@ -147,10 +180,12 @@ TEST_F(BadInputTest, functionsThatExplode) {
   std::string text = "g (float[4] x) => (float[4] y) { y = local.F0(x) } ";
   for (int i = 0; i < 40; ++i) {
     std::string next = "local.F" + std::to_string(i + 1);
-    text += "<domain: \"local\", opset_import: [\"\" : 20, \"local\" : 1]> F" + std::to_string(i) + " (a) => (c) { b = " + next +
+    text += "<domain: \"local\", opset_import: [\"\" : 20, \"local\" : 1]> F" +
+            std::to_string(i) + " (a) => (c) { b = " + next +
             "(a) c = " + next + "(b) }";
   }
-  text += "<domain: \"local\", opset_import: [\"\" : 20]> F40 (a) => (b) { b = Relu(a) }";
+  text += "<domain: \"local\", opset_import: [\"\" : 20]> F40 (a) => (b) { b = "
+          "Relu(a) }";
   auto model = textModel(text);
   auto *domain = model.add_opset_import();
   domain->set_domain("local");
@@ -159,13 +194,19 @@ TEST_F(BadInputTest, functionsThatExplode) {
 }
 
 TEST_F(BadInputTest, unboundDimensions) {
-  auto model = textModel("g (float[batch,seq] x, float[batch,3] z) => (float[batch,seq] y) { y = Relu(x) }");
-  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("batch, seq"), HasSubstr("--dim NAME=N"), HasSubstr("--batch N")));
+  auto model = textModel("g (float[batch,seq] x, float[batch,3] z) => "
+                         "(float[batch,seq] y) { y = Relu(x) }");
+  EXPECT_THAT(errorOf(model),
+              AllOf(HasSubstr("batch, seq"), HasSubstr("--dim NAME=N"),
+                    HasSubstr("--batch N")));
   ImportOptions options;
   options.batch = 2;
-  EXPECT_THAT(errorOf(model, options), AllOf(HasSubstr("seq"), Not(HasSubstr("batch,"))));
+  EXPECT_THAT(errorOf(model, options),
+              AllOf(HasSubstr("seq"), Not(HasSubstr("batch,"))));
   options.dims = {{"seq", 5}, {"sequence", 4}};
-  EXPECT_THAT(errorOf(model, options), AllOf(HasSubstr("no input has a dimension 'sequence'"), HasSubstr("batch, seq")));
+  EXPECT_THAT(errorOf(model, options),
+              AllOf(HasSubstr("no input has a dimension 'sequence'"),
+                    HasSubstr("batch, seq")));
   options.dims = {{"seq", 0}};
   EXPECT_THAT(errorOf(model, options), HasSubstr("at least 1"));
   options.dims = {{"seq", 5}, {"batch", 3}};
@@ -173,39 +214,51 @@ TEST_F(BadInputTest, unboundDimensions) {
 }
 
 TEST_F(BadInputTest, inputsThatMustBeConstant) {
-  auto model = textModel("g (float[4,3] x, int64[2] shape) => (float[3,4] y) { [flexible] y = Reshape(x, shape) }");
-  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("node 'flexible' (Reshape)"), HasSubstr("'shape' must be a constant")));
+  auto model = textModel("g (float[4,3] x, int64[2] shape) => (float[3,4] y) { "
+                         "[flexible] y = Reshape(x, shape) }");
+  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("node 'flexible' (Reshape)"),
+                                    HasSubstr("'shape' must be a constant")));
 }
 
 TEST_F(BadInputTest, shapesThatDoNotFit) {
-  EXPECT_THAT(errorOf(textModel("g (float[4,3] x, float[4,3] w) => (float[4,3] y) { [product] y = MatMul(x, w) }")),
+  EXPECT_THAT(errorOf(textModel("g (float[4,3] x, float[4,3] w) => (float[4,3] "
+                                "y) { [product] y = MatMul(x, w) }")),
               HasSubstr("node 'product' (MatMul)"));
-  EXPECT_THAT(errorOf(textModel("g (float[4,3] x) => (float[5] y) { s = Constant<value_ints = [5]>() [view] y = Reshape(x, s) }")),
+  EXPECT_THAT(errorOf(textModel(
+                  "g (float[4,3] x) => (float[5] y) { s = Constant<value_ints "
+                  "= [5]>() [view] y = Reshape(x, s) }")),
               HasSubstr("node 'view' (Reshape)"));
 }
 
 TEST_F(BadInputTest, everyFailingNodeOnce) {
-  auto model = textModel("g (float[4,3] x, float[5] w, float[7] v) => (float[4,3] y, float[4,3] z) {"
-                         "[one] a = Add(x, w) [after] y = Relu(a) [two] z = Add(x, v) }");
+  auto model = textModel(
+      "g (float[4,3] x, float[5] w, float[7] v) => (float[4,3] y, float[4,3] "
+      "z) {"
+      "[one] a = Add(x, w) [after] y = Relu(a) [two] z = Add(x, v) }");
   std::string text = errorsOf(model);
-  EXPECT_THAT(text, AllOf(HasSubstr("node 'one'"), HasSubstr("node 'two'"), Not(HasSubstr("after"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("node 'one'"), HasSubstr("node 'two'"),
+                          Not(HasSubstr("after"))));
 }
 
 TEST_F(BadInputTest, unsupportedTypes) {
-  EXPECT_THAT(errorOf(textModel("g (string[4] x) => (string[4] y) { y = Identity(x) }")), HasSubstr("string"));
+  EXPECT_THAT(errorOf(textModel(
+                  "g (string[4] x) => (string[4] y) { y = Identity(x) }")),
+              HasSubstr("string"));
   auto model = textModel("g (float[4] x) => (float[4] y) { y = Relu(x) }");
   auto &tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("table");
   tensor.set_data_type(onnx::TensorProto::COMPLEX64);
   tensor.add_dims(1);
-  EXPECT_THAT(errorsOf(model), AllOf(HasSubstr("'table'"), HasSubstr("complex64")));
+  EXPECT_THAT(errorsOf(model),
+              AllOf(HasSubstr("'table'"), HasSubstr("complex64")));
 }
 
 TEST_F(BadInputTest, initializersOfTheWrongSize) {
   auto model = textModel("g (float[4] x) => (float[4] y) { y = Add(x, w) }");
   addInitializer(model, "w", {4});
   model.mutable_graph()->mutable_initializer(0)->set_dims(0, 5);
-  EXPECT_THAT(errorOf(model), AllOf(HasSubstr("'w' holds 4 elements"), HasSubstr("needs 5")));
+  EXPECT_THAT(errorOf(model),
+              AllOf(HasSubstr("'w' holds 4 elements"), HasSubstr("needs 5")));
   model.mutable_graph()->mutable_initializer(0)->set_dims(0, -1);
   EXPECT_THAT(errorOf(model), HasSubstr("impossible shape"));
   model.mutable_graph()->mutable_initializer(0)->set_dims(0, INT64_MAX);
@@ -213,18 +266,23 @@ TEST_F(BadInputTest, initializersOfTheWrongSize) {
 }
 
 TEST_F(BadInputTest, shapesWithoutEnd) {
-  auto model = textModel("g (float[1] x) => (float[1,1,1] y) { s = Constant<value_ints = [4000000000, 4000000000, 4000000000]>()"
-                         "[big] y = Expand(x, s) [more] z = Relu(y) }");
+  auto model =
+      textModel("g (float[1] x) => (float[1,1,1] y) { s = Constant<value_ints "
+                "= [4000000000, 4000000000, 4000000000]>()"
+                "[big] y = Expand(x, s) [more] z = Relu(y) }");
   errorsOf(model);
-  errorsOf(textModel("g (float[1] x) => (float[1] y) { a = Constant<value_int = 0>() b = Constant<value_int = 9223372036854775807>()"
-                     "c = Constant<value_int = 1>() r = Range(a, b, c) f = Cast<to = 1>(r) y = Add(x, f) }"));
+  errorsOf(textModel("g (float[1] x) => (float[1] y) { a = Constant<value_int "
+                     "= 0>() b = Constant<value_int = 9223372036854775807>()"
+                     "c = Constant<value_int = 1>() r = Range(a, b, c) f = "
+                     "Cast<to = 1>(r) y = Add(x, f) }"));
 }
 
 TEST_F(BadInputTest, patternsThatAreNone) {
   auto model = textModel("g (float[4] x) => (float[4] y) { y = Relu(x) }");
   ImportOptions options;
   options.freeze = {"(unclosed"};
-  EXPECT_THAT(errorOf(model, options), AllOf(HasSubstr("--freeze"), HasSubstr("no regular expression")));
+  EXPECT_THAT(errorOf(model, options),
+              AllOf(HasSubstr("--freeze"), HasSubstr("no regular expression")));
 }
 
 } // namespace

@@ -12,8 +12,11 @@ namespace {
 class ExternalDataTest : public ImportTest {
 protected:
   /// y = x * w, with w of 2x300 in a file.
-  onnx::ModelProto model(const std::string &location, const std::string &offset = "", const std::string &length = "") {
-    auto model = textModel("g (float[4,2] x) => (float[4,300] y) { y = MatMul(x, weight) }");
+  onnx::ModelProto model(const std::string &location,
+                         const std::string &offset = "",
+                         const std::string &length = "") {
+    auto model = textModel(
+        "g (float[4,2] x) => (float[4,300] y) { y = MatMul(x, weight) }");
     auto &tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name("weight");
     tensor.set_data_type(onnx::TensorProto::FLOAT);
@@ -41,16 +44,20 @@ protected:
     }
   }
 
-  ImportResult read(const onnx::ModelProto &model, const ImportOptions &options = {}) {
+  ImportResult read(const onnx::ModelProto &model,
+                    const ImportOptions &options = {}) {
     return import(model, options, (scratch.path / "model").string());
   }
-  std::string errorOf(const onnx::ModelProto &model, const ImportOptions &options = {}) {
+  std::string errorOf(const onnx::ModelProto &model,
+                      const ImportOptions &options = {}) {
     ImportResult result = read(model, options);
     EXPECT_FALSE(result);
     return messages(result);
   }
 
-  void SetUp() override { fs::create_directories(scratch.path / "model" / "data"); }
+  void SetUp() override {
+    fs::create_directories(scratch.path / "model" / "data");
+  }
 
   ScratchFolder scratch;
 };
@@ -76,36 +83,54 @@ TEST_F(ExternalDataTest, offsetAndLengthAreOptional) {
 
 TEST_F(ExternalDataTest, modelFileKnowsItsFolder) {
   writeFloats(scratch.path / "model/w.bin", 600);
-  std::ofstream(scratch.path / "model/m.onnx", std::ios::binary) << model("w.bin").SerializeAsString();
-  ImportResult result = importModel(context, (scratch.path / "model/m.onnx").string(), {});
+  std::ofstream(scratch.path / "model/m.onnx", std::ios::binary)
+      << model("w.bin").SerializeAsString();
+  ImportResult result =
+      importModel(context, (scratch.path / "model/m.onnx").string(), {});
   EXPECT_TRUE(result) << messages(result);
 }
 
 TEST_F(ExternalDataTest, pathsOutsideAreRefused) {
   writeFloats(scratch.path / "secret.bin", 600);
-  fs::create_symlink(scratch.path / "secret.bin", scratch.path / "model/link.bin");
+  fs::create_symlink(scratch.path / "secret.bin",
+                     scratch.path / "model/link.bin");
   fs::create_directory_symlink(scratch.path, scratch.path / "model/up");
   std::string absolute = (scratch.path / "secret.bin").string();
-  for (std::string location : {std::string("../secret.bin"), std::string("data/../../secret.bin"), absolute, std::string(""),
-                               std::string("data\\w.bin"), std::string("C:/w.bin")})
-    EXPECT_THAT(errorOf(model(location)), AllOf(HasSubstr("'weight'"), HasSubstr("outside the model's folder"))) << location;
+  for (std::string location :
+       {std::string("../secret.bin"), std::string("data/../../secret.bin"),
+        absolute, std::string(""), std::string("data\\w.bin"),
+        std::string("C:/w.bin")})
+    EXPECT_THAT(
+        errorOf(model(location)),
+        AllOf(HasSubstr("'weight'"), HasSubstr("outside the model's folder")))
+        << location;
   for (std::string location : {"link.bin", "up/secret.bin"})
-    EXPECT_THAT(errorOf(model(location)), HasSubstr("is a link to a place outside")) << location;
+    EXPECT_THAT(errorOf(model(location)),
+                HasSubstr("is a link to a place outside"))
+        << location;
 }
 
 TEST_F(ExternalDataTest, tooShort) {
   writeFloats(scratch.path / "model/w.bin", 599);
-  EXPECT_THAT(errorOf(model("w.bin")), AllOf(HasSubstr("too short"), HasSubstr("2400 bytes"), HasSubstr("has 2396")));
-  EXPECT_THAT(errorOf(model("w.bin", "18446744073709551615")), HasSubstr("too short"));
-  EXPECT_THAT(errorOf(model("w.bin", "0", "100")), HasSubstr("gives 100 bytes"));
+  EXPECT_THAT(errorOf(model("w.bin")),
+              AllOf(HasSubstr("too short"), HasSubstr("2400 bytes"),
+                    HasSubstr("has 2396")));
+  EXPECT_THAT(errorOf(model("w.bin", "18446744073709551615")),
+              HasSubstr("too short"));
+  EXPECT_THAT(errorOf(model("w.bin", "0", "100")),
+              HasSubstr("gives 100 bytes"));
   EXPECT_THAT(errorOf(model("w.bin", "ten")), HasSubstr("no number"));
   EXPECT_THAT(errorOf(model("w.bin", "-4")), HasSubstr("no number"));
 }
 
-TEST_F(ExternalDataTest, folderInsteadOfFile) { EXPECT_THAT(errorOf(model("data")), HasSubstr("no regular file")); }
+TEST_F(ExternalDataTest, folderInsteadOfFile) {
+  EXPECT_THAT(errorOf(model("data")), HasSubstr("no regular file"));
+}
 
 TEST_F(ExternalDataTest, missingFile) {
-  EXPECT_THAT(errorOf(model("w.bin")), AllOf(HasSubstr("'w.bin' is missing"), HasSubstr("weight"), HasSubstr("--init random")));
+  EXPECT_THAT(errorOf(model("w.bin")),
+              AllOf(HasSubstr("'w.bin' is missing"), HasSubstr("weight"),
+                    HasSubstr("--init random")));
   ImportOptions options;
   options.randomInit = true;
   ImportResult result = read(model("w.bin"), options);
@@ -119,8 +144,10 @@ TEST_F(ExternalDataTest, missingFile) {
 }
 
 TEST_F(ExternalDataTest, missingConstantCannotBeDrawn) {
-  auto ints = textModel("g (float[600] x) => (float[600] y) { y = Gather(x, position) }");
-  *ints.mutable_graph()->add_initializer() = model("w.bin").graph().initializer(0);
+  auto ints = textModel(
+      "g (float[600] x) => (float[600] y) { y = Gather(x, position) }");
+  *ints.mutable_graph()->add_initializer() =
+      model("w.bin").graph().initializer(0);
   auto &tensor = *ints.mutable_graph()->mutable_initializer(0);
   tensor.set_name("position");
   tensor.set_data_type(onnx::TensorProto::INT64);
@@ -128,7 +155,9 @@ TEST_F(ExternalDataTest, missingConstantCannotBeDrawn) {
   tensor.add_dims(600);
   ImportOptions options;
   options.randomInit = true;
-  EXPECT_THAT(errorOf(ints, options), AllOf(HasSubstr("position"), HasSubstr("only parameters and statistics can be drawn")));
+  EXPECT_THAT(errorOf(ints, options),
+              AllOf(HasSubstr("position"),
+                    HasSubstr("only parameters and statistics can be drawn")));
 }
 
 } // namespace

@@ -9,14 +9,16 @@ namespace {
 
 class RolesTest : public ImportTest {
 protected:
-  ImportResult good(const onnx::ModelProto &model, const ImportOptions &options = {}) {
+  ImportResult good(const onnx::ModelProto &model,
+                    const ImportOptions &options = {}) {
     ImportResult result = import(model, options);
     EXPECT_TRUE(result) << messages(result);
     return result;
   }
 };
 
-void setKind(onnx::ModelProto &model, const std::string &name, const std::string &kind) {
+void setKind(onnx::ModelProto &model, const std::string &name,
+             const std::string &kind) {
   auto *value = model.mutable_graph()->add_value_info();
   value->set_name(name);
   auto *type = value->mutable_type()->mutable_tensor_type();
@@ -31,14 +33,18 @@ void setKind(onnx::ModelProto &model, const std::string &name, const std::string
   entry->set_value(kind);
 }
 
-void fill(onnx::ModelProto &model, int initializer, std::function<float(int)> value) {
-  auto &data = *model.mutable_graph()->mutable_initializer(initializer)->mutable_float_data();
+void fill(onnx::ModelProto &model, int initializer,
+          std::function<float(int)> value) {
+  auto &data = *model.mutable_graph()
+                    ->mutable_initializer(initializer)
+                    ->mutable_float_data();
   for (int i = 0; i < data.size(); ++i)
     data[i] = value(i);
 }
 
 TEST_F(RolesTest, namesDecideWhereNoKindIsGiven) {
-  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, weight) b = Add(a, val_12) c = Add(b, scalar)"
+  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, "
+                         "weight) b = Add(a, val_12) c = Add(b, scalar)"
                          "d = Add(c, _inlfunc_w) y = Add(d, val_bias) }");
   addInitializer(model, "weight", {4, 3});
   addInitializer(model, "val_12", {3});
@@ -46,12 +52,16 @@ TEST_F(RolesTest, namesDecideWhereNoKindIsGiven) {
   addInitializer(model, "val_bias", {3});
   addInitializer(model, "scalar", {});
   ImportResult result = good(model);
-  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("val_bias", "weight"));
-  EXPECT_THAT(messages(result, Severity::Notice), AllOf(HasSubstr("2 parameters to train"), HasSubstr("val_12"), HasSubstr("--freeze")));
+  EXPECT_THAT(names(result, WeightRole::Trainable),
+              ElementsAre("val_bias", "weight"));
+  EXPECT_THAT(messages(result, Severity::Notice),
+              AllOf(HasSubstr("2 parameters to train"), HasSubstr("val_12"),
+                    HasSubstr("--freeze")));
 }
 
 TEST_F(RolesTest, kindsDecideWhereAnyIsGiven) {
-  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, weight) b = Add(a, embedding_1) y = Add(b, table) }");
+  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, "
+                         "weight) b = Add(a, embedding_1) y = Add(b, table) }");
   addInitializer(model, "weight", {4, 3});
   addInitializer(model, "embedding_1", {4, 3});
   addInitializer(model, "table", {4, 3});
@@ -61,27 +71,32 @@ TEST_F(RolesTest, kindsDecideWhereAnyIsGiven) {
 }
 
 TEST_F(RolesTest, freezeAndTrain) {
-  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, enc_w) b = Add(a, head_w) y = Add(b, val_1) }");
+  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = Mul(x, "
+                         "enc_w) b = Add(a, head_w) y = Add(b, val_1) }");
   for (std::string name : {"enc_w", "head_w", "val_1"})
     addInitializer(model, name, {4, 3});
   ImportOptions options;
   options.freeze = {"."};
   options.train = {"^head_", "^val_\\d+$", "nothing"};
   ImportResult result = good(model, options);
-  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("head_w", "val_1"));
+  EXPECT_THAT(names(result, WeightRole::Trainable),
+              ElementsAre("head_w", "val_1"));
   EXPECT_THAT(names(result, WeightRole::Frozen), ElementsAre("enc_w"));
   EXPECT_THAT(print(result), HasSubstr("\"enc_w\" {role = \"frozen\"}"));
-  EXPECT_THAT(messages(result, Severity::Warning), HasSubstr("--train 'nothing' matches no float initializer"));
+  EXPECT_THAT(messages(result, Severity::Warning),
+              HasSubstr("--train 'nothing' matches no float initializer"));
 }
 
 TEST_F(RolesTest, batchNormStatistics) {
-  auto model = textModel("g (float[2,3,4,4] x) => (float[2,3,4,4] y) { y = BatchNormalization(x, gamma, beta, mean, var) }");
+  auto model = textModel("g (float[2,3,4,4] x) => (float[2,3,4,4] y) { y = "
+                         "BatchNormalization(x, gamma, beta, mean, var) }");
   for (std::string name : {"gamma", "beta", "mean", "var"})
     addInitializer(model, name, {3});
   ImportOptions options;
   options.train = {"mean"};
   ImportResult result = good(model, options);
-  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("beta", "gamma"));
+  EXPECT_THAT(names(result, WeightRole::Trainable),
+              ElementsAre("beta", "gamma"));
   EXPECT_THAT(names(result, WeightRole::Statistic), ElementsAre("mean", "var"));
   EXPECT_THAT(messages(result, Severity::Warning), HasSubstr("never trained"));
   auto init = [&](const char *name) { return result.weights.find(name)->init; };
@@ -94,7 +109,8 @@ TEST_F(RolesTest, batchNormStatistics) {
 }
 
 TEST_F(RolesTest, masksNeverTrain) {
-  auto model = textModel("g (float[8,8] x) => (float[8,8] y) { a = Add(x, causal) b = Mul(a, tril) y = Add(b, infinite) }");
+  auto model = textModel("g (float[8,8] x) => (float[8,8] y) { a = Add(x, "
+                         "causal) b = Mul(a, tril) y = Add(b, infinite) }");
   for (std::string name : {"causal", "tril", "infinite"})
     addInitializer(model, name, {8, 8});
   fill(model, 0, [](int i) { return i % 8 > i / 8 ? -3.4e38f : 0.f; });
@@ -104,18 +120,23 @@ TEST_F(RolesTest, masksNeverTrain) {
 }
 
 TEST_F(RolesTest, equalEmbeddingAndOutputMatrixAreTied) {
-  auto model = textModel("g (int64[4] x) => (float[4,5] y) { e = Gather(table, x) t = Transpose<perm = [1, 0]>(head) y = MatMul(e, t) }");
+  auto model =
+      textModel("g (int64[4] x) => (float[4,5] y) { e = Gather(table, x) t = "
+                "Transpose<perm = [1, 0]>(head) y = MatMul(e, t) }");
   addInitializer(model, "table", {5, 3});
   addInitializer(model, "head", {5, 3});
   ImportResult result = good(model);
   EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("table"));
   EXPECT_THAT(result.weights.find("table")->aliases, ElementsAre("head"));
-  EXPECT_THAT(messages(result, Severity::Notice), HasSubstr("trained as one parameter"));
+  EXPECT_THAT(messages(result, Severity::Notice),
+              HasSubstr("trained as one parameter"));
 }
 
 TEST_F(RolesTest, equalLayersAreNotTied) {
   // Deep-copied layers and norm scales start equal and are trained apart.
-  auto model = textModel("g (float[4,3] x) => (float[4,3] y) { a = MatMul(x, one) b = MatMul(a, two) c = Mul(b, ln1) y = Mul(c, ln2) }");
+  auto model =
+      textModel("g (float[4,3] x) => (float[4,3] y) { a = MatMul(x, one) b = "
+                "MatMul(a, two) c = Mul(b, ln1) y = Mul(c, ln2) }");
   addInitializer(model, "one", {3, 3});
   addInitializer(model, "two", {3, 3});
   addInitializer(model, "ln1", {3});
@@ -124,38 +145,50 @@ TEST_F(RolesTest, equalLayersAreNotTied) {
 }
 
 TEST_F(RolesTest, transposedCopyOfAParameterIsTheParameter) {
-  auto model = textModel("g (int64[4] x) => (float[4,5] y) { e = Gather(table, x) y = MatMul(e, onnx__) }");
+  auto model = textModel("g (int64[4] x) => (float[4,5] y) { e = Gather(table, "
+                         "x) y = MatMul(e, onnx__) }");
   addInitializer(model, "table", {5, 3});
   addInitializer(model, "onnx__", {3, 5});
-  fill(model, 1, [](int i) { return 0.5f + 0.01f * static_cast<float>((i % 5) * 3 + i / 5); });
+  fill(model, 1, [](int i) {
+    return 0.5f + 0.01f * static_cast<float>((i % 5) * 3 + i / 5);
+  });
   model.mutable_graph()->mutable_initializer(1)->set_name("onnx::MatMul_7");
   model.mutable_graph()->mutable_node(1)->set_input(1, "onnx::MatMul_7");
   ImportResult result = good(model);
-  EXPECT_THAT(operatorsOf(result), ElementsAre("transpose", "gather", "matmul"));
-  EXPECT_THAT(result.weights.find("table")->transposes, ElementsAre("onnx::MatMul_7"));
+  EXPECT_THAT(operatorsOf(result),
+              ElementsAre("transpose", "gather", "matmul"));
+  EXPECT_THAT(result.weights.find("table")->transposes,
+              ElementsAre("onnx::MatMul_7"));
   EXPECT_EQ(messages(result, Severity::Warning), "");
 }
 
 TEST_F(RolesTest, foldedMatricesWithoutSignatureAreReported) {
-  auto model = textModel("g (float[4,3] x) => (float[4,5] y) { y = MatMul(x, val_3) }");
+  auto model =
+      textModel("g (float[4,3] x) => (float[4,5] y) { y = MatMul(x, val_3) }");
   addInitializer(model, "val_3", {3, 5});
-  EXPECT_THAT(messages(good(model), Severity::Warning), AllOf(HasSubstr("val_3"), HasSubstr("tools/export_torch.py")));
+  EXPECT_THAT(messages(good(model), Severity::Warning),
+              AllOf(HasSubstr("val_3"), HasSubstr("tools/export_torch.py")));
 }
 
 TEST_F(RolesTest, lostParametersAreCountedAndNamed) {
-  auto model = textModel("g (float[4,3] x) => (float[4,5] y) { y = MatMul(x, kept_weight) }");
+  auto model = textModel(
+      "g (float[4,3] x) => (float[4,5] y) { y = MatMul(x, kept_weight) }");
   addInitializer(model, "kept_weight", {3, 5});
   setKind(model, "kept_weight", "PARAMETER");
   auto *entry = model.mutable_graph()->add_metadata_props();
   entry->set_key("pkg.torch.export.ExportedProgram.graph_signature");
-  entry->set_value("\n# inputs\np_a: PARAMETER target='kept_weight'\np_b: PARAMETER target='gone.weight'\n"
-                   "b_c: BUFFER target='gone.mean' persistent=True\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n");
+  entry->set_value("\n# inputs\np_a: PARAMETER target='kept_weight'\np_b: "
+                   "PARAMETER target='gone.weight'\n"
+                   "b_c: BUFFER target='gone.mean' persistent=True\nx: "
+                   "USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n");
   EXPECT_THAT(messages(good(model), Severity::Warning),
-              AllOf(HasSubstr("1 of the module's 2 parameters"), HasSubstr("gone.weight"), Not(HasSubstr("gone.mean"))));
+              AllOf(HasSubstr("1 of the module's 2 parameters"),
+                    HasSubstr("gone.weight"), Not(HasSubstr("gone.mean"))));
 }
 
 TEST_F(RolesTest, halfInitializersWiden) {
-  auto model = textModel("g (float16[4,3] x) => (float16[4,3] y) { y = Mul(x, weight) }");
+  auto model = textModel(
+      "g (float16[4,3] x) => (float16[4,3] y) { y = Mul(x, weight) }");
   auto &tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("weight");
   tensor.set_data_type(onnx::TensorProto::FLOAT16);
@@ -167,11 +200,13 @@ TEST_F(RolesTest, halfInitializersWiden) {
   ASSERT_TRUE(weight);
   EXPECT_THAT(weight->data, ElementsAre(1.f, -2.5f, 0x1p-24f));
   EXPECT_EQ(weight->sourceType, "float16");
-  EXPECT_THAT(print(result), AllOf(Not(HasSubstr("f16")), HasSubstr("tensor<4x3xf32>")));
+  EXPECT_THAT(print(result),
+              AllOf(Not(HasSubstr("f16")), HasSubstr("tensor<4x3xf32>")));
 }
 
 TEST_F(RolesTest, largeConstantsAreKeptWithTheWeights) {
-  auto model = textModel("g (float[2000] x) => (float[2000] y) { y = Add(x, val_1) }");
+  auto model =
+      textModel("g (float[2000] x) => (float[2000] y) { y = Add(x, val_1) }");
   addInitializer(model, "val_1", {2000});
   ImportResult result = good(model);
   EXPECT_THAT(names(result, WeightRole::Constant), ElementsAre("val_1"));
@@ -182,7 +217,8 @@ TEST_F(RolesTest, parametersThatNothingReadsAreStillThere) {
   auto model = textModel("g (float[4] x) => (float[4] y) { y = Relu(x) }");
   addInitializer(model, "pooler.weight", {3, 3});
   ImportResult result = good(model);
-  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("pooler.weight"));
+  EXPECT_THAT(names(result, WeightRole::Trainable),
+              ElementsAre("pooler.weight"));
   EXPECT_THAT(print(result), HasSubstr("\"pooler.weight\""));
 }
 

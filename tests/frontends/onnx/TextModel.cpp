@@ -6,14 +6,17 @@
 namespace halftone::onnx_frontend {
 
 onnx::ModelProto textModel(const std::string &graph, int opset) {
-  std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]>\n" + graph;
+  std::string text =
+      "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +
+      "]>\n" + graph;
   onnx::ModelProto model;
   auto status = onnx::OnnxParser::Parse(model, text.c_str());
   EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
   return model;
 }
 
-void addInitializer(onnx::ModelProto &model, const std::string &name, std::vector<int64_t> shape, float first) {
+void addInitializer(onnx::ModelProto &model, const std::string &name,
+                    std::vector<int64_t> shape, float first) {
   auto &tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(onnx::TensorProto::FLOAT);
@@ -28,11 +31,14 @@ void addInitializer(onnx::ModelProto &model, const std::string &name, std::vecto
 
 ImportTest::ImportTest() { context.loadDialect<graph::GraphDialect>(); }
 
-ImportResult ImportTest::import(const onnx::ModelProto &model, const ImportOptions &options, const std::string &folder) {
+ImportResult ImportTest::import(const onnx::ModelProto &model,
+                                const ImportOptions &options,
+                                const std::string &folder) {
   return importBytes(context, model.SerializeAsString(), folder, options);
 }
 
-ImportResult ImportTest::importFile(const std::string &name, const ImportOptions &options) {
+ImportResult ImportTest::importFile(const std::string &name,
+                                    const ImportOptions &options) {
   return importModel(context, HALFTONE_TESTDATA "/models/" + name, options);
 }
 
@@ -45,13 +51,16 @@ std::string messages(const ImportResult &result, Severity severity) {
 }
 
 graph::ProgramOp programOf(const ImportResult &result) {
-  return *const_cast<ImportResult &>(result).module->getOps<graph::ProgramOp>().begin();
+  return *const_cast<ImportResult &>(result)
+              .module->getOps<graph::ProgramOp>()
+              .begin();
 }
 
 std::vector<std::string> operatorsOf(const ImportResult &result) {
   std::vector<std::string> ops;
   for (mlir::Operation &op : programOf(result).getBody().front())
-    if (!mlir::isa<graph::InputOp, graph::ParameterOp, graph::ConstantOp, graph::OutputOp>(op))
+    if (!mlir::isa<graph::InputOp, graph::ParameterOp, graph::ConstantOp,
+                   graph::OutputOp>(op))
       ops.push_back(op.getName().stripDialect().str());
   return ops;
 }
@@ -59,14 +68,19 @@ std::vector<std::string> operatorsOf(const ImportResult &result) {
 std::string print(const ImportResult &result) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  programOf(result)->print(stream, mlir::OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/true));
+  programOf(result)->print(stream, mlir::OpPrintingFlags().enableDebugInfo(
+                                       /*enable=*/true, /*prettyForm=*/true));
   return text;
 }
 
-std::vector<int64_t> outputShape(const ImportResult &result, const std::string &name) {
-  for (auto output : programOf(result).getBody().front().getOps<graph::OutputOp>())
+std::vector<int64_t> outputShape(const ImportResult &result,
+                                 const std::string &name) {
+  for (auto output :
+       programOf(result).getBody().front().getOps<graph::OutputOp>())
     if (output.getName() == name)
-      return mlir::cast<mlir::RankedTensorType>(output.getValue().getType()).getShape().vec();
+      return mlir::cast<mlir::RankedTensorType>(output.getValue().getType())
+          .getShape()
+          .vec();
   return {-1};
 }
 
@@ -80,7 +94,9 @@ std::vector<std::string> names(const ImportResult &result, WeightRole role) {
 }
 
 ScratchFolder::ScratchFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "halftone-onnx-XXXXXX").string();
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / "halftone-onnx-XXXXXX")
+          .string();
   path = mkdtemp(pattern.data());
 }
 
