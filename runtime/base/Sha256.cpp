@@ -51,6 +51,8 @@ void Sha256::block(const uint8_t *data) {
 void Sha256::update(std::span<const std::byte> data) {
   auto *bytes = reinterpret_cast<const uint8_t *>(data.data());
   size_t left = data.size(), used = total % 64;
+  if (left == 0)
+    return; // Its pointer may be null.
   total += left;
   if (used != 0) {
     size_t taken = std::min(64 - used, left);

@@ -12,7 +12,8 @@ template <typename T>
 runtime::HostArray arrayOf(runtime::DataType type, runtime::Shape shape,
                            const std::vector<T> &values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!bytes.empty())
+    std::memcpy(bytes.data(), values.data(), bytes.size());
   return runtime::makeArray(type, std::move(shape), std::move(bytes));
 }
 
