@@ -81,8 +81,10 @@ TEST(ConvolutionRoute, TheLeastIsTriedFirst) {
   auto routes = cudnn::routesFor(g);
   EXPECT_FALSE(routes.front().wide || routes.front().channelsFirst);
   EXPECT_TRUE(routes.back().wide && routes.back().channelsFirst);
-  for (const cudnn::Route &route : routes)
+  for (const cudnn::Route &route : routes) {
     EXPECT_TRUE(route.padded);
+    EXPECT_EQ(route.moved, &route == &routes.back());
+  }
   g.padsEnd = g.padsBegin;
   EXPECT_FALSE(cudnn::routesFor(g).front().padded);
 }

@@ -225,24 +225,6 @@ CudaDevice::prepare(std::shared_ptr<const Plan> plan,
 
 } // namespace
 
-bool architectureCovers(int sm, const std::string &needed) {
-  if (needed.empty())
-    return true;
-  constexpr std::string_view kPrefix = "sm_";
-  if (!needed.starts_with(kPrefix))
-    return false;
-  size_t digits = needed.find_first_not_of("0123456789", kPrefix.size());
-  std::string number = needed.substr(
-      kPrefix.size(),
-      digits == std::string::npos ? digits : digits - kPrefix.size());
-  if (number.empty() || number.size() > 4)
-    return false;
-  int wanted = std::stoi(number);
-  if (digits == std::string::npos)
-    return sm >= wanted;
-  return needed.substr(digits) == "a" && sm == wanted;
-}
-
 Result<std::unique_ptr<Device>> openGpu(int index) {
   auto all = describeGpus(false);
   HALFTONE_RETURN_IF_ERROR(all);

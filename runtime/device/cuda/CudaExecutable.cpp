@@ -91,7 +91,7 @@ Result<CudaExecutable::Call> CudaExecutable::prepareMatMul(const Step &step) {
   if (geometry->empty())
     return Call();
   if (!products) {
-    auto opened = cublaslt::Handle::open();
+    auto opened = cublaslt::Handle::open(context.driver);
     HALFTONE_RETURN_IF_ERROR(opened);
     products = std::move(*opened);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `halftone-run devices` says of GPUs. No context is made for it.
+// What `halftone-run devices` says of GPUs, and which plans fit them. No
+// context is made for it.
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/cuda/KernelModules.h"
 #include "runtime/libs/cublaslt/CublasLtLibrary.h"
@@ -85,6 +86,24 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
     all.push_back(std::move(*info));
   }
   return all;
+}
+
+bool architectureCovers(int sm, const std::string &needed) {
+  if (needed.empty())
+    return true;
+  constexpr std::string_view kPrefix = "sm_";
+  if (!needed.starts_with(kPrefix))
+    return false;
+  size_t digits = needed.find_first_not_of("0123456789", kPrefix.size());
+  std::string number = needed.substr(
+      kPrefix.size(),
+      digits == std::string::npos ? digits : digits - kPrefix.size());
+  if (number.empty() || number.size() > 4)
+    return false;
+  int wanted = std::stoi(number);
+  if (digits == std::string::npos)
+    return sm >= wanted;
+  return needed.substr(digits) == "a" && sm == wanted;
 }
 
 } // namespace halftone::runtime::cuda

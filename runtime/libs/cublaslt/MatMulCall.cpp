@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLASLt thinks column by column. Row-major C = A B is, read by columns,
 // C' = B' A': the operands change places, and each keeps its own transposition.
+// A bias comes with the product's epilogue, except where rows do not start at
+// multiples of 16 bytes: for such bfloat16 matrices cuBLASLt 13.1 chooses
+// kernels that round before they add it. There it is written to C first, and
+// the product adds itself to that.
 #include "runtime/libs/cublaslt/MatMulCall.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 
 namespace halftone::runtime::cublaslt {
 namespace {
@@ -28,10 +33,43 @@ uint32_t alignmentOf(const void *address) {
                            std::min<uintptr_t>(lowest, kMaxAlignment));
 }
 
+/// Whether every row of every matrix and the bias start at multiples of 16
+/// bytes.
+bool isAligned(const MatMulGeometry &g, const MatMulAddresses &at) {
+  constexpr uint64_t kBytes = 16;
+  const MatMul &p = g.shape;
+  auto aligned = [](const void *address, ElementType type, int64_t row,
+                    int64_t stride) {
+    uint64_t size = elementSize(type);
+    return (reinterpret_cast<uintptr_t>(address) |
+            static_cast<uint64_t>(row) * size |
+            static_cast<uint64_t>(stride) * size) %
+               kBytes ==
+           0;
+  };
+  return aligned(at.a, g.typeA, p.transposeA ? p.m : p.k, p.strideA) &&
+         aligned(at.b, g.typeB, p.transposeB ? p.k : p.n, p.strideB) &&
+         aligned(at.c, g.typeC, p.n, p.strideC) &&
+         aligned(at.bias, g.typeBias, 0, 0);
+}
+
+/// Writes the bias to every row of C.
+cuda::TensorCopy biasCopy(const MatMulGeometry &g) {
+  auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
+  const MatMul &p = g.shape;
+  std::array<int32_t, 5> sizes{1, 1, narrow(p.batch), narrow(p.m), narrow(p.n)};
+  return {.source = {g.typeBias, sizes, {0, 0, 0, 0, 1}},
+          .destination = {g.typeC,
+                          sizes,
+                          {0, 0, narrow(p.strideC), narrow(p.n), 1}},
+          .offset = {}};
+}
+
 class Call final : public MatMulCall {
 public:
-  Call(const Handle &handle, const MatMulAddresses &addresses)
-      : library(handle.library), handle(handle.handle), at(addresses) {}
+  Call(Handle &handle, const MatMulAddresses &addresses)
+      : library(handle.library), handle(handle.handle), copier(handle.copier),
+        at(addresses) {}
   ~Call() override {
     if (operation)
       library.matmulDescDestroy(operation);
@@ -60,7 +98,9 @@ private:
 
   const Library &library;
   cublasLtHandle_t handle;
+  cuda::TensorCopier &copier;
   MatMulAddresses at;
+  std::optional<cuda::TensorCopy> biasFirst;
   cublasLtMatmulDesc_t operation = nullptr;
   // In cuBLASLt's order: first is the plan's B.
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
@@ -81,7 +121,7 @@ Status Call::describeOperation(const MatMulGeometry &g) {
       set(CUBLASLT_MATMUL_DESC_TRANSA, turned(g.shape.transposeB)));
   HALFTONE_RETURN_IF_ERROR(
       set(CUBLASLT_MATMUL_DESC_TRANSB, turned(g.shape.transposeA)));
-  if (!g.bias)
+  if (!g.bias || biasFirst)
     return {};
   auto epilogue = static_cast<uint32_t>(CUBLASLT_EPILOGUE_BIAS);
   HALFTONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue));
@@ -162,6 +202,11 @@ Status Call::choose(const MatMulGeometry &g) {
 }
 
 Status Call::prepare(const MatMulGeometry &geometry) {
+  if (geometry.bias && geometry.typeC != ElementType::F32 &&
+      geometry.typeBias == geometry.typeC && !isAligned(geometry, at)) {
+    biasFirst = biasCopy(geometry);
+    HALFTONE_RETURN_IF_ERROR(copier.prepare(*biasFirst));
+  }
   HALFTONE_RETURN_IF_ERROR(describeOperation(geometry));
   HALFTONE_RETURN_IF_ERROR(describeMatrices(geometry));
   return choose(geometry);
@@ -169,30 +214,32 @@ Status Call::prepare(const MatMulGeometry &geometry) {
 
 Status Call::run(void *workspace, CUstream stream) {
   constexpr float kOne = 1, kZero = 0;
+  if (biasFirst)
+    HALFTONE_RETURN_IF_ERROR(copier.run(*biasFirst, at.bias, at.c, stream));
   return toStatus(library,
                   library.matmul(handle, operation, &kOne, at.b, first, at.a,
-                                 second, &kZero, at.c, result, at.c, result,
-                                 &choice.algo, workspace, choice.workspaceSize,
-                                 stream),
+                                 second, biasFirst ? &kOne : &kZero, at.c,
+                                 result, at.c, result, &choice.algo, workspace,
+                                 choice.workspaceSize, stream),
                   "running a product");
 }
 
 } // namespace
 
-Result<std::unique_ptr<Handle>> Handle::open() {
+Result<std::unique_ptr<Handle>> Handle::open(const cuda::Driver &driver) {
   auto library = loadLibrary();
   HALFTONE_RETURN_IF_ERROR(library);
   cublasLtHandle_t handle = nullptr;
   HALFTONE_RETURN_IF_ERROR(toStatus(**library, (*library)->create(&handle),
                                     "starting (it needs a driver of its own "
                                     "CUDA version, and free GPU memory)"));
-  return std::unique_ptr<Handle>(new Handle(**library, handle));
+  return std::unique_ptr<Handle>(new Handle(**library, handle, driver));
 }
 
 Handle::~Handle() { library.destroy(handle); }
 
 Result<std::unique_ptr<MatMulCall>>
-prepareMatMul(const Handle &handle, const MatMulGeometry &geometry,
+prepareMatMul(Handle &handle, const MatMulGeometry &geometry,
               const MatMulAddresses &addresses) {
   if (geometry.shape.batch > INT32_MAX)
     return unsupported("a batch of more than 2^31 products");

@@ -4,8 +4,8 @@
 
 #include "runtime/libs/StepGeometry.h"
 #include "runtime/libs/cublaslt/CublasLtLibrary.h"
+#include "runtime/libs/cuda/TensorCopy.h"
 
-#include <cuda.h>
 #include <memory>
 
 namespace halftone::runtime::cublaslt {
@@ -13,15 +13,17 @@ namespace halftone::runtime::cublaslt {
 /// cuBLASLt in the context that was current at open().
 class Handle {
 public:
-  static Result<std::unique_ptr<Handle>> open();
+  static Result<std::unique_ptr<Handle>> open(const cuda::Driver &driver);
   ~Handle();
 
   const Library &library;
   cublasLtHandle_t handle;
+  cuda::TensorCopier copier;
 
 private:
-  Handle(const Library &library, cublasLtHandle_t handle)
-      : library(library), handle(handle) {}
+  Handle(const Library &library, cublasLtHandle_t handle,
+         const cuda::Driver &driver)
+      : library(library), handle(handle), copier(driver) {}
 };
 
 struct MatMulAddresses {
@@ -43,7 +45,7 @@ public:
 /// step, its addresses' alignment, the library and the GPU, and repeats bit for
 /// bit. Fails where the library has none. `handle` must outlive the result.
 Result<std::unique_ptr<MatMulCall>>
-prepareMatMul(const Handle &handle, const MatMulGeometry &geometry,
+prepareMatMul(Handle &handle, const MatMulGeometry &geometry,
               const MatMulAddresses &addresses);
 
 } // namespace halftone::runtime::cublaslt

@@ -93,6 +93,8 @@ std::vector<Route> routesFor(const ConvolutionGeometry &g) {
     routes.push_back({uneven, true, false});
   if (low && g.channelsLast)
     routes.push_back({uneven, true, true});
+  // Operands at odd addresses.
+  routes.push_back({uneven, low, g.channelsLast, true});
   return routes;
 }
 
@@ -119,7 +121,7 @@ Problem problemOf(const ConvolutionGeometry &g, const Route &route,
 
 Detour detourOf(const ConvolutionGeometry &g, const Route &route, Role role) {
   Tensor plan = tensorOf(g, kAsIs, role), there = tensorOf(g, route, role);
-  Detour detour{.needed = plan.type != there.type ||
+  Detour detour{.needed = route.moved || plan.type != there.type ||
                           plan.sizes != there.sizes ||
                           plan.strides != there.strides,
                 .in = {sideOf(plan), sideOf(there), {}},

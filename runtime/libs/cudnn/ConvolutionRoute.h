@@ -12,6 +12,7 @@ struct Route {
   bool padded;        ///< Zeros are put around x, so that no pads are left.
   bool wide;          ///< Low types become float32.
   bool channelsFirst; ///< NHWC and OHWI become NCHW and OIHW.
+  bool moved = false; ///< All operands lie in the workspace, well aligned.
 };
 
 /// The routes worth trying, cheapest first.
