@@ -13,7 +13,7 @@ struct LinearPlanOptions {
   int64_t features = 3;
   float learningRate = 0.5f;
   float lossScale = 1;
-  bool halfGradient = false; ///< The gradient is stored in float16.
+  bool halfGradient = false;    ///< The gradient is stored in float16.
   std::string weightsFile = {}; ///< Empty: w is drawn, normal(0, 1).
 };
 
