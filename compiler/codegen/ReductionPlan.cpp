@@ -122,7 +122,8 @@ Accumulator::Accumulator(Operation *reduction, bool mayWiden) : op(reduction) {
   auto step = [&](Type type, function_ref<bool(Operation &)> accept) {
     Block scratch;
     Location loc = op->getLoc();
-    OpBuilder b = OpBuilder::atBlockEnd(&scratch);
+    OpBuilder b(op->getContext());
+    b.setInsertionPointToEnd(&scratch);
     ScalarBuilder s(b, loc);
     Value x = scratch.addArgument(type, loc), y = scratch.addArgument(type, loc);
     Value result = cast<ReductionOpInterface>(op).emitCombine(s, x, y);

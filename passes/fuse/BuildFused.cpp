@@ -80,7 +80,8 @@ LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
   // Members without users left, last first.
   SmallVector<Operation *> members(group.ops.begin(), group.ops.end());
   llvm::sort(members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  for (Operation *op : llvm::reverse(llvm::to_vector(members)))
+  const SmallVector<Operation *> candidates = members;
+  for (Operation *op : llvm::reverse(candidates))
     if (op->use_empty()) {
       llvm::erase(members, op);
       group.ops.remove(op);

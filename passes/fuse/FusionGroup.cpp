@@ -2,6 +2,7 @@
 // Greedy, in program order: an op joins the group of a producer where the kernel's loop stays the same.
 #include "passes/fuse/FusionGroup.h"
 #include "compiler/graph/GraphOps.h"
+#include "passes/autodiff/OriginTagger.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -25,6 +26,11 @@ bool reducesInnermost(ArrayRef<int64_t> domain, ArrayRef<int64_t> reduced) {
     if (domain[d] != 1)
       return llvm::is_contained(reduced, d);
   return true;
+}
+
+bool isOptimizer(Operation *op) {
+  auto origin = op->getAttrOfType<StringAttr>(kOrigin);
+  return origin && origin.getValue() == "optimizer";
 }
 
 SmallVector<Operation *> producers(Operation *op) {
@@ -52,12 +58,16 @@ FusionKind fusionKind(Operation *op) {
 
 bool readsOnce(Operation *op) {
   int64_t read = 0;
-  for (Value v : op->getOperands())
+  for (Value v : op->getOperands()) {
+    // Integer operands are indices: data decide how often an element is read.
+    if (!isa<FloatType>(elementTypeOf(v)) && op->getNumOperands() > 1)
+      return false;
     read += numElements(shapeOf(v));
+  }
   int64_t written = 0;
   for (Value v : op->getResults())
     written = std::max(written, numElements(shapeOf(v)));
-  return written <= read && !isa<GatherOp>(op);
+  return written <= read;
 }
 
 FusionPlan::FusionPlan(Block &block, bool join) : join(join) {
@@ -85,6 +95,7 @@ void FusionPlan::add(Operation *op, FusionKind kind, FusionGroup &group) {
   }
   group.scatter |= kind == FusionKind::Scatter;
   group.window |= kind == FusionKind::Window;
+  group.optimizer = isOptimizer(op);
   group.ops.insert(op);
   membership[op] = &group;
 }
@@ -118,7 +129,7 @@ void FusionPlan::place(Operation *op) {
 }
 
 bool FusionPlan::canJoin(Operation *op, FusionKind kind, const FusionGroup &group) const {
-  if (group.scatter || group.ops.size() >= kMaxOps)
+  if (group.scatter || group.ops.size() >= kMaxOps || group.optimizer != isOptimizer(op))
     return false;
   ArrayRef<int64_t> domain = group.domain;
   if (kind == FusionKind::Reduction) {
@@ -142,7 +153,7 @@ bool FusionPlan::canJoin(Operation *op, FusionKind kind, const FusionGroup &grou
 }
 
 bool FusionPlan::canMerge(const FusionGroup &into, const FusionGroup &from) const {
-  if (into.scatter || from.scatter || into.ops.size() + from.ops.size() > kMaxOps)
+  if (into.scatter || from.scatter || into.optimizer != from.optimizer || into.ops.size() + from.ops.size() > kMaxOps)
     return false;
   if (into.domain != from.domain)
     return false;

@@ -28,6 +28,7 @@ struct FusionGroup {
   llvm::SmallVector<int64_t> domain;
   llvm::SmallVector<int64_t> reduced; ///< empty: pointwise
   bool scatter = false, window = false;
+  bool optimizer = false; ///< apart from the rest: gradients must be complete without it
   llvm::SetVector<mlir::Operation *> ops;
   bool isReduction() const { return !reduced.empty(); }
 };

@@ -115,6 +115,8 @@ private:
     if (failed(assignPrecision(eval, options.precision)) || failed(insertCasts(eval, options.precision)) ||
         failed(assignPrecision(train, options.precision)) || failed(insertCasts(train, options.precision)))
       return failure();
+    if (failed(verifyPrecision(train)) || failed(verifyPrecision(eval)))
+      return failure();
     result.precision = reportPrecision(train);
     recordNodes(train, result.plan);
     return success();

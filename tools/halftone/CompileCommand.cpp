@@ -89,7 +89,7 @@ void printSummary(const CompileFlags &flags, const CompileRequest &request, cons
   fmt::print("trainable  {} parameters, {} elements\n", count, trained);
   fmt::print("recipe     {}\n", request.recipeJson);
   fmt::print("precision  {}: {:.1f} % of the products' FLOPs in the low type, {} casts\n", request.precisionName,
-             100 * result.precision.lowFlopShare, result.precision.casts);
+             100 * result.precision.lowShare(), result.precision.casts);
   fmt::print("steps      train {}, eval {}; {} kernels\n", plan.train().steps_size(), plan.eval().steps_size(), plan.kernels_size());
   fmt::print("plan       {}\n", flags.out);
   if (!weights.empty())

@@ -165,16 +165,22 @@ llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16, passes::LossS
 llvm::Error resolvePrecision(const CompileFlags &flags, CompileRequest &request) {
   // auto: BF16 has FP32's range and needs no loss scale; a CPU gains nothing from either.
   request.precisionName = flags.precision == "auto" ? (request.targetName == "cuda" ? "bf16" : "fp32") : flags.precision;
-  auto precision = passes::parsePrecision(request.precisionName);
+  auto precision = passes::parseColor(request.precisionName);
   if (!precision)
     return refuse(fmt::format("--precision {}: expected auto, fp32, tf32, fp16 or bf16", flags.precision));
   passes::PrecisionOptions &options = request.compile.precision;
   options.precision = *precision;
-  options.allow = flags.allow;
-  options.infer = flags.infer;
-  options.deny = flags.deny;
-  options.clear = flags.clear;
-  options.colors = flags.colors;
+  using List = std::pair<const std::vector<std::string> *, PrecisionClass>;
+  for (auto [names, list] : {List(&flags.allow, PrecisionClass::Allow), List(&flags.infer, PrecisionClass::Infer),
+                             List(&flags.deny, PrecisionClass::Deny), List(&flags.clear, PrecisionClass::Clear)})
+    for (const std::string &name : *names)
+      options.lists.push_back({name, list});
+  for (const std::string &text : flags.colors) {
+    auto entry = passes::parseColorEntry(text);
+    if (!entry)
+      return refuse(fmt::format("--color {}: expected REGEX=fp16, REGEX=bf16 or REGEX=fp32", text));
+    options.colors.push_back(*entry);
+  }
   return llvm::Error::success();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "frontends/onnx/Import.h"
 #include "passes/pipeline/Pipeline.h"
+#include "llvm/Support/Error.h"
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
