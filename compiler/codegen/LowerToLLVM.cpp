@@ -175,6 +175,23 @@ struct NarrowToBfloat : OpConversionPattern<arith::TruncFOp> {
   }
 };
 
+/// Casts there and back again, which conversion leaves where a loop carries an index.
+LogicalResult reconcileCasts(ModuleOp module) {
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+  for (UnrealizedConversionCastOp op : casts)
+    if (auto inner = op.getOperand(0).getDefiningOp<UnrealizedConversionCastOp>())
+      if (inner.getOperand(0).getType() == op.getResult(0).getType())
+        op.getResult(0).replaceAllUsesWith(inner.getOperand(0));
+  for (UnrealizedConversionCastOp op : llvm::reverse(casts)) {
+    if (!op.use_empty())
+      return op.emitError("a value of type ") << op.getOperand(0).getType() << " is left where generated code needs "
+                                               << op.getResult(0).getType();
+    op.erase();
+  }
+  return success();
+}
+
 } // namespace
 
 LogicalResult lowerToLLVM(ModuleOp module, const LoweringOptions &options) {
@@ -204,9 +221,14 @@ LogicalResult lowerToLLVM(ModuleOp module, const LoweringOptions &options) {
   target.addIllegalOp<UnrealizedConversionCastOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return failure();
+  // A loop that carries an index leaves casts back to `index` that nobody reads.
+  module.walk([](UnrealizedConversionCastOp op) {
+    if (op.use_empty())
+      op.erase();
+  });
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     function->removeDiscardableAttr(kParallel);
-  return success();
+  return reconcileCasts(module);
 }
 
 } // namespace halftone::codegen

@@ -94,8 +94,9 @@ private:
       if (part.getType() != access.element())
         part = b.create<arith::BitcastOp>(access.element(), part);
       access.op->getResult(0).replaceAllUsesWith(part);
-      access.op->erase();
     }
+    for (const Access &access : run)
+      access.op->erase();
   }
 
   /// Two 16-bit floats in an i32; the pair is rounded by one instruction.
