@@ -31,17 +31,18 @@ LogicalResult GeluOp::evaluate(ArrayRef<HostTensor> operands,
   });
 }
 
+// (1 + tanh(u)) / 2 is 1 / (1 + exp(-2 u)), which loses no digits on the
+// negative side; an exponential that overflows gives the right 0.
 Value GeluOp::emitScalar(ScalarBuilder &b, ValueRange x) {
-  Value half = b.mul(x[0], b.constant(0.5));
-  Value s;
+  Value one = b.constant(1);
   if (getApproximate() == "tanh") {
-    Value cubic = b.add(b.mul(b.mul(x[0], x[0]), b.constant(kScale * kCubic)),
-                        b.constant(kScale));
-    s = b.tanh(b.mul(x[0], cubic));
-  } else {
-    s = b.erf(b.mul(x[0], b.constant(1 / std::numbers::sqrt2)));
+    Value factor =
+        b.add(b.mul(b.mul(x[0], x[0]), b.constant(-2 * kScale * kCubic)),
+              b.constant(-2 * kScale));
+    return b.div(x[0], b.add(one, b.exp(b.mul(x[0], factor))));
   }
-  return b.add(half, b.mul(half, s));
+  Value s = b.erf(b.mul(x[0], b.constant(1 / std::numbers::sqrt2)));
+  return b.mul(b.mul(x[0], b.constant(0.5)), b.add(one, s));
 }
 
 SmallVector<Value> GeluOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
@@ -63,24 +64,31 @@ LogicalResult GeluGradOp::evaluate(ArrayRef<HostTensor> operands,
       });
 }
 
+// The tanh form with e = exp(-|2 u|) and r = 1 / (1 + e): the distribution
+// function is r or e r by the sign of x, its slope e r^2 2 u', without
+// cancellation.
 Value GeluGradOp::emitScalar(ScalarBuilder &b, ValueRange operands) {
   Value dy = operands[0], x = operands[1], half = b.constant(0.5),
         square = b.mul(x, x);
   if (getApproximate() != "tanh") {
     Value density =
         b.mul(b.exp(b.mul(square, b.constant(-0.5))), b.constant(kDensity));
-    Value below = b.add(
-        half,
-        b.mul(half, b.erf(b.mul(x, b.constant(1 / std::numbers::sqrt2)))));
+    Value below = b.mul(
+        half, b.add(b.constant(1),
+                    b.erf(b.mul(x, b.constant(1 / std::numbers::sqrt2)))));
     return b.mul(dy, b.add(below, b.mul(x, density)));
   }
-  Value t = b.tanh(b.mul(x, b.add(b.mul(square, b.constant(kScale * kCubic)),
-                                  b.constant(kScale))));
-  Value inner = b.add(b.mul(square, b.constant(1.5 * kScale * kCubic)),
-                      b.constant(0.5 * kScale));
-  Value rest = b.sub(b.constant(1), b.mul(t, t));
-  Value slope =
-      b.add(b.add(half, b.mul(half, t)), b.mul(b.mul(x, rest), inner));
+  Value one = b.constant(1);
+  Value factor = b.add(b.mul(square, b.constant(2 * kScale * kCubic)),
+                       b.constant(2 * kScale));
+  Value e = b.exp(b.neg(b.abs(b.mul(x, factor)))),
+        r = b.div(one, b.add(one, e));
+  Value er = b.mul(e, r);
+  Value below =
+      b.select(b.compare(Compare::GreaterOrEqual, x, b.constant(0)), r, er);
+  Value inner = b.add(b.mul(square, b.constant(6 * kScale * kCubic)),
+                      b.constant(2 * kScale));
+  Value slope = b.add(below, b.mul(b.mul(x, inner), b.mul(er, r)));
   return b.mul(dy, slope);
 }
 
