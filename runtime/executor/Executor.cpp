@@ -2,7 +2,8 @@
 // Allocation of a plan's arenas and the walk over its steps.
 #include "runtime/executor/Executor.h"
 
-#include <array>
+#include "runtime/executor/GradientPart.h"
+
 #include <fmt/format.h>
 
 namespace halftone::runtime {
@@ -36,10 +37,6 @@ std::vector<bool> neededArenas(const Plan &plan,
   }
   return needed;
 }
-
-bool isIn(ProgramPart part, const Step &step) {
-  return part == ProgramPart::All || step.phase != Phase::Optimizer;
-}
 } // namespace
 
 Status queueInitialValue(Device &device, const Buffer &buffer, void *address,
@@ -61,6 +58,9 @@ Executor::create(Device &device, std::shared_ptr<const Plan> plan,
         "the plan was compiled for '{}', the device '{}' runs '{}' plans; "
         "compile it with --target {} or choose another --device",
         target, device.info().id, device.info().target, device.info().target));
+  for (ProgramKind kind : {ProgramKind::Train, ProgramKind::Eval})
+    executor->gradientParts[static_cast<size_t>(kind)] =
+        gradientSteps(*executor->thePlan, executor->thePlan->program(kind));
   HALFTONE_RETURN_IF_ERROR(executor->allocate(programs));
   std::vector<void *> bases;
   for (const Memory &arena : executor->arenas)
@@ -129,12 +129,12 @@ void *Executor::address(uint32_t buffer) const {
 Status Executor::run(ProgramKind program, ProgramPart part) {
   const std::vector<Step> &steps = thePlan->program(program).steps;
   for (size_t begin = 0; begin < steps.size();) {
-    if (!isIn(part, steps[begin])) {
+    if (!isIn(part, program, begin)) {
       ++begin;
       continue;
     }
     size_t end = begin;
-    while (end < steps.size() && isIn(part, steps[end]))
+    while (end < steps.size() && isIn(part, program, end))
       ++end;
     HALFTONE_RETURN_IF_ERROR(executable->run(program, begin, end));
     begin = end;
@@ -147,7 +147,7 @@ Status Executor::runObserved(ProgramKind program, const StepObserver &observer,
   const std::vector<Step> &steps = thePlan->program(program).steps;
   HALFTONE_RETURN_IF_ERROR(theDevice.synchronize());
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (!isIn(part, steps[i]))
+    if (!isIn(part, program, i))
       continue;
     if (observer.before)
       HALFTONE_RETURN_IF_ERROR(observer.before(i));

@@ -5,6 +5,7 @@
 
 #include "runtime/device/Device.h"
 
+#include <array>
 #include <functional>
 
 namespace halftone::runtime {
@@ -20,8 +21,7 @@ struct StepObserver {
 /// Which steps of a program to run.
 enum class ProgramPart : uint8_t {
   All,
-  Gradients, ///< Everything but Phase::Optimizer: gradients are complete,
-             ///< nothing persistent has changed.
+  Gradients, ///< What makes loss and gradients; no parameter has changed.
 };
 
 class Executor {
@@ -73,6 +73,10 @@ private:
   Executor(Device &device, std::shared_ptr<const Plan> plan)
       : theDevice(device), thePlan(std::move(plan)) {}
 
+  bool isIn(ProgramPart part, ProgramKind program, size_t step) const {
+    return part == ProgramPart::All ||
+           gradientParts[static_cast<size_t>(program)][step];
+  }
   Status allocate(const std::vector<ProgramKind> &programs);
   Status uploadConstants();
 
@@ -80,6 +84,8 @@ private:
   std::shared_ptr<const Plan> thePlan;
   std::vector<Memory> arenas;
   uint64_t inputWriters = 0;
+  /// By ProgramKind: which steps make up ProgramPart::Gradients.
+  std::array<std::vector<bool>, 2> gradientParts;
   std::unique_ptr<Executable> executable;
 };
 

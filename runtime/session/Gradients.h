@@ -16,8 +16,8 @@ struct Gradients {
 
 /// Takes the first batch of `data`, bound to the train program. Where gradients
 /// overflow at the plan's loss scale, the scale is halved until all are finite;
-/// fails with StatusCode::NonFinite where none helps. Leaves weights and states
-/// as they were, except for the loss scale.
+/// fails with StatusCode::NonFinite where none helps. Leaves weights as they
+/// were.
 Result<Gradients> computeGradients(Session &session, const DataSet &data,
                                    const NoticeSink &notice);
 

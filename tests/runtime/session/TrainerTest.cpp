@@ -78,6 +78,21 @@ TEST_F(SessionTest, GradientsAreUnscaledAndUnreachableOnesZero) {
   EXPECT_EQ(**session->readState("step"), 0);
 }
 
+TEST_F(SessionTest, GradientsComeWithALossThatTheOptimizerFinishes) {
+  // Fusion may put the end of the loss into a step of the optimizer.
+  make({.weightsFile = "w.safetensors"});
+  halftone::proto::Plan plan = makeLinearPlan({.weightsFile = "w.safetensors"});
+  plan.mutable_train()->mutable_steps(1)->set_phase(halftone::proto::OPTIMIZER);
+  ASSERT_TRUE(writePlan(plan, folder / "linear.plan").ok());
+  std::unique_ptr<Session> session = open();
+  DataSet data = bind(*session, batch());
+  Result<Gradients> result = computeGradients(*session, data, notice);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(toFloats(result->arrays.at("loss")), std::vector<float>{9});
+  EXPECT_EQ(parameter(*session, 0), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(**session->readState("step"), 0);
+}
+
 TEST_F(SessionTest, GradientsLowerTheScaleUntilTheyAreFinite) {
   // 4 * 2^16 overflows float16 (65504); 4 * 2^13 = 32768 is the first that does
   // not.
