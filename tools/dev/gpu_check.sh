@@ -4,21 +4,23 @@
 # JSON. Needs what the preset gpu built (build/gpu/bin, build/gpu/lib), the driver, cuBLASLt and cuDNN; no compiler.
 #
 #   tools/dev/gpu_check.sh [--plans DIR] [--out DIR] [--bin DIR] [--steps N] [--tests FILTER | --no-tests]
+#                      [--commands 'bench grads train trace']
 #
 # For each NAME.plan it runs bench, and where NAME.npz (or STEM.npz, STEM being NAME up to its first dot) lies beside it, grads,
 # train and trace. The results are in OUT/gpu_check.json, what was written and printed in OUT/NAME.*.
 set -u
 
-plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes
+plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes commands='bench grads train trace'
 while [ $# -gt 0 ]; do
   case "$1" in
   --plans) plans=$2; shift 2 ;;
   --out) out=$2; shift 2 ;;
   --bin) bin=$2; shift 2 ;;
   --steps) steps=$2; shift 2 ;;
+  --commands) commands=$2; shift 2 ;;
   --tests) filter=$2; shift 2 ;;
   --no-tests) tests=no; shift ;;
-  *) sed -n '3,9s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,10s/^# \?//p' "$0" >&2; exit 2 ;;
   esac
 done
 mkdir -p "$out"
@@ -42,6 +44,7 @@ quoted() { # text as a JSON string
 failures=0 separator=
 run_one() { # plan, command, arguments...
   local name=$1 command=$2 log=$out/$1.$2 begin=$EPOCHREALTIME rc last
+  [[ " $commands " == *" $command "* ]] || return 0
   shift 2
   "$bin/halftone-run" "$command" "$@" >"$log.out" 2>"$log.err"
   rc=$?
