@@ -26,6 +26,38 @@ void write(Operation *op, const Decision &decision) {
     op->setAttr(kWideResult, b.getUnitAttr());
 }
 
+/// Ops that canonicalization made between the phases carry no origin: they
+/// belong where what they read belongs. Backward ops also take over whose
+/// gradient they are.
+void completeOrigins(Block &block) {
+  constexpr llvm::StringLiteral kLater[] = {"optimizer", "backward", "loss"};
+  for (Operation &op : block) {
+    if (!isa<PrecisionOpInterface>(op) || op.hasAttr(kOrigin))
+      continue;
+    Operation *source = nullptr;
+    for (StringRef origin : kLater)
+      for (Value v : op.getOperands())
+        if (Operation *producer = v.getDefiningOp();
+            !source && producer && originOf(producer) == origin)
+          source = producer;
+    Builder b(op.getContext());
+    std::string name = nodeName(&op);
+    StringRef gradient = name;
+    if (source) {
+      for (StringRef attribute :
+           {kOrigin, kGradOf, kGradOfClass, kGenerated, kNamespace})
+        if (Attribute value = source->getAttr(attribute);
+            value && !op.hasAttr(attribute))
+          op.setAttr(attribute, value);
+    } else if (gradient.consume_front("grad of ")) {
+      op.setAttr(kOrigin, b.getStringAttr("backward"));
+      op.setAttr(kGradOf, b.getStringAttr(gradient));
+    } else {
+      op.setAttr(kOrigin, b.getStringAttr("forward"));
+    }
+  }
+}
+
 } // namespace
 
 StringRef colorName(Color color) {
@@ -69,6 +101,7 @@ LogicalResult assignPrecision(ProgramOp program,
   auto wishes = Wishes::resolve(program, options);
   if (failed(wishes))
     return failure();
+  completeOrigins(program.getBody().front());
   Decisions decisions;
   colorForward(program, options.precision, *wishes, decisions);
   colorBackward(program, options.precision, *wishes, decisions);
@@ -77,8 +110,6 @@ LogicalResult assignPrecision(ProgramOp program,
     joint |= originOf(&op) == "backward";
     if (!isa<PrecisionOpInterface>(op))
       continue;
-    if (!op.hasAttr(kOrigin))
-      op.setAttr(kOrigin, StringAttr::get(op.getContext(), "forward"));
     if (auto it = decisions.find(&op); it != decisions.end()) {
       write(&op, it->second);
       continue;

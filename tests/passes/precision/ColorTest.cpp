@@ -342,6 +342,26 @@ TEST(Gradients, SumsAreLowWhereTheirReadersAre) {
   EXPECT_EQ(p.decision("sum"), "fp32 gradient-sum derived mm2");
 }
 
+TEST(Gradients, OpsWithoutAnOriginBelongToWhatTheyRead) {
+  // Canonicalization made the reshape out of two: it carries no attributes.
+  std::string body =
+      op("mm1", "matmul", {"x", "w"}) + op("add", "add", {"mm1", "y"}) +
+      op("mm2", "matmul", {"add", "w"}) +
+      op("dadd", "matmul", {"mm2", "w"},
+         backward("mm2", PrecisionClass::Allow)) +
+      op("dbias", "reduce_sum", {"dadd"},
+         backward("add", PrecisionClass::Infer,
+                  ", axes = array<i64: 0>, generated = \"reduction\""),
+         "tensor<1x4xf32>") +
+      "  %flat = graph.reshape %dbias {shape = array<i64: 4>} : "
+      "(tensor<1x4xf32>) -> tensor<4xf32> loc(\"flat\")\n  graph.output "
+      "\"flat\", %flat : tensor<4xf32>\n";
+  Program p(body);
+  ASSERT_TRUE(p.module);
+  ASSERT_TRUE(p.assign(Color::Bf16));
+  EXPECT_EQ(p.decision("flat"), "fp32 gradient-reduction default add");
+}
+
 TEST(Optimizer, IsWide) {
   Program p(op("mm1", "matmul", {"x", "w"}) +
             op("update", "mul", {"mm1", "y"}, "{origin = \"optimizer\"}") +
