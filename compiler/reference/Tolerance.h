@@ -12,8 +12,12 @@ namespace halftone::reference {
 inline constexpr double kRoundoff = 0x1p-24;
 
 /// Relative error, in u, of one arithmetic or math function (exp, erf, pow,
-/// tanh of the device's library; products and sums are below 1).
+/// tanh of the device's library; products and sums are below 1), beyond that of
+/// its operands: what is computed is f(x (1 + kOperandError u)) (1 +
+/// kFunctionError u). The operands' part covers functions that cancel inside,
+/// such as the derivative of gelu near its zero.
 inline constexpr double kFunctionError = 4;
+inline constexpr double kOperandError = 2;
 
 /// A sum of n terms errs by at most n * u * sum|term|, by about sqrt(n) where
 /// roundings are independent. Allowed: what is worst for short sums, four times
