@@ -37,8 +37,10 @@ SmallVector<Value> CastLikeOp::buildVjp(ImplicitLocOpBuilder &b,
 
 LogicalResult CastLikeOp::canonicalize(CastLikeOp op,
                                        PatternRewriter &rewriter) {
-  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  rewriter.replaceOp(op, op.decompose(b));
+  DictionaryAttr attributes = op->getDiscardableAttrDictionary();
+  Type type = elementTypeOf(op.getTargetType());
+  rewriter.replaceOpWithNewOp<CastOp>(op, op.getInput(), type)
+      ->setDiscardableAttrs(attributes);
   return success();
 }
 

@@ -41,7 +41,11 @@ SmallVector<Value> FlattenOp::buildVjp(ImplicitLocOpBuilder &b,
 
 LogicalResult FlattenOp::canonicalize(FlattenOp op, PatternRewriter &rewriter) {
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  rewriter.replaceOp(op, op.decompose(b));
+  Value reshaped = op.decompose(b).front();
+  if (reshaped != op.getInput())
+    reshaped.getDefiningOp()->setDiscardableAttrs(
+        op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, reshaped);
   return success();
 }
 

@@ -114,7 +114,11 @@ LogicalResult GatherOp::canonicalize(GatherOp op, PatternRewriter &rewriter) {
   Value taken = b.create<SliceOp>(
       op.getData(), ArrayRef<int64_t>(steps->start), ArrayRef<int64_t>(end),
       b.getDenseI64ArrayAttr(axis), b.getDenseI64ArrayAttr(steps->step));
-  rewriter.replaceOp(op, reshapeTo(b, taken, shapeOf(op)));
+  Value result = reshapeTo(b, taken, shapeOf(op));
+  for (Value built : {taken, result})
+    built.getDefiningOp()->setDiscardableAttrs(
+        op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, result);
   return success();
 }
 

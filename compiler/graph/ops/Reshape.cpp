@@ -64,7 +64,9 @@ LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
   auto inner = op.getData().getDefiningOp<ReshapeOp>();
   if (!inner)
     return failure();
-  rewriter.replaceOpWithNewOp<ReshapeOp>(op, inner.getData(), shapeOf(op));
+  DictionaryAttr attributes = op->getDiscardableAttrDictionary();
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, inner.getData(), shapeOf(op))
+      ->setDiscardableAttrs(attributes);
   return success();
 }
 

@@ -52,7 +52,11 @@ SmallVector<Value> SqueezeOp::buildVjp(ImplicitLocOpBuilder &b,
 
 LogicalResult SqueezeOp::canonicalize(SqueezeOp op, PatternRewriter &rewriter) {
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  rewriter.replaceOp(op, op.decompose(b));
+  Value reshaped = op.decompose(b).front();
+  if (reshaped != op.getData())
+    reshaped.getDefiningOp()->setDiscardableAttrs(
+        op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, reshaped);
   return success();
 }
 

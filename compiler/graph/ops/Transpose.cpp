@@ -73,6 +73,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 
 LogicalResult TransposeOp::canonicalize(TransposeOp op,
                                         PatternRewriter &rewriter) {
+  DictionaryAttr attributes = op->getDiscardableAttrDictionary();
   SmallVector<int64_t> perm = permutation(op.getPerm(), rankOf(op.getData()));
   // Axes of extent 1 may go anywhere without an element moving.
   SmallVector<int64_t> moving;
@@ -80,7 +81,8 @@ LogicalResult TransposeOp::canonicalize(TransposeOp op,
     if (shapeOf(op.getData())[axis] != 1)
       moving.push_back(axis);
   if (llvm::is_sorted(moving)) {
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getData(), shapeOf(op));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getData(), shapeOf(op))
+        ->setDiscardableAttrs(attributes);
     return success();
   }
   auto inner = op.getData().getDefiningOp<TransposeOp>();
@@ -89,8 +91,9 @@ LogicalResult TransposeOp::canonicalize(TransposeOp op,
   SmallVector<int64_t> first = permutation(inner.getPerm(), perm.size());
   for (int64_t &axis : perm)
     axis = first[axis];
-  rewriter.replaceOpWithNewOp<TransposeOp>(op, inner.getData(),
-                                           rewriter.getDenseI64ArrayAttr(perm));
+  auto order = rewriter.getDenseI64ArrayAttr(perm);
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, inner.getData(), order)
+      ->setDiscardableAttrs(attributes);
   return success();
 }
 

@@ -46,7 +46,11 @@ SmallVector<Value> UnsqueezeOp::buildVjp(ImplicitLocOpBuilder &b,
 LogicalResult UnsqueezeOp::canonicalize(UnsqueezeOp op,
                                         PatternRewriter &rewriter) {
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  rewriter.replaceOp(op, op.decompose(b));
+  Value reshaped = op.decompose(b).front();
+  if (reshaped != op.getData())
+    reshaped.getDefiningOp()->setDiscardableAttrs(
+        op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, reshaped);
   return success();
 }
 

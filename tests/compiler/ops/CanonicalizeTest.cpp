@@ -18,26 +18,32 @@ std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
-/// The operators that remain of `body`, in order; its last value is %y.
-std::string canonicalized(StringRef body) {
-  auto context = makeContext();
+/// A program that ends with `body`, whose last value is %y, canonicalized; null
+/// where it does not parse or come to an end.
+OwningOpRef<ModuleOp> canonicalizedModule(StringRef body,
+                                          MLIRContext *context) {
   std::string text =
       ("graph.program @p {\n  %x = graph.input \"x\" : tensor<2x3xf32>\n" +
-       body + "\n  graph.output \"y\", %y : tensor<2x3xf32>\n}")
+       body + "\n  graph.output \"y\", %y : " +
+       body.rsplit("-> ").second.trim() + "\n}")
           .str();
-  // The output's type is that of %y, whatever it is.
-  auto type = body.rsplit("-> ").second.trim();
-  size_t at = text.rfind("tensor<2x3xf32>");
-  text.replace(at, StringRef("tensor<2x3xf32>").size(), type.str());
-  OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(text, context.get());
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, context);
   if (!module)
-    return "does not parse";
-  RewritePatternSet patterns(context.get());
+    return module;
+  RewritePatternSet patterns(context);
   for (RegisteredOperationName op : context->getRegisteredOperations())
-    op.getCanonicalizationPatterns(patterns, context.get());
+    op.getCanonicalizationPatterns(patterns, context);
   if (failed(applyPatternsAndFoldGreedily(*module, std::move(patterns))))
-    return "does not converge";
+    return {};
+  return module;
+}
+
+/// The operators that remain of `body`, in order.
+std::string canonicalized(StringRef body) {
+  auto context = makeContext();
+  auto module = canonicalizedModule(body, context.get());
+  if (!module)
+    return "does not parse or converge";
   std::string names;
   module->walk([&](Operation *op) {
     StringRef name = op->getName().stripDialect();
@@ -134,6 +140,34 @@ TEST(Canonicalize, Rewrites) {
   };
   for (const Row &row : rows)
     EXPECT_EQ(canonicalized(row.body), row.left) << row.body;
+}
+
+// Where an op came from stays known: colours depend on it.
+TEST(Canonicalize, KeepsDiscardableAttributes) {
+  const char *bodies[] = {
+      "%y = graph.unsqueeze %x {axes = array<i64: 0>, origin = \"k\"} : "
+      "(tensor<2x3xf32>) -> tensor<1x2x3xf32>",
+      "%c = graph.constant dense<1> : tensor<i64>\n"
+      "%y = graph.gather %x, %c {origin = \"k\"} : "
+      "(tensor<2x3xf32>, tensor<i64>) -> tensor<3xf32>",
+      "%a = graph.transpose %x {origin = \"k\"} : "
+      "(tensor<2x3xf32>) -> tensor<3x2xf32>\n"
+      "%b = graph.reshape %a {shape = array<i64: 6>, origin = \"k\"} : "
+      "(tensor<3x2xf32>) -> tensor<6xf32>\n"
+      "%y = graph.reshape %b {shape = array<i64: 2, 3>, origin = \"k\"} : "
+      "(tensor<6xf32>) -> tensor<2x3xf32>",
+      "%c = graph.constant dense<1.0> : tensor<bf16>\n"
+      "%y = graph.cast_like %x, %c {origin = \"k\"} : "
+      "(tensor<2x3xf32>, tensor<bf16>) -> tensor<2x3xbf16>",
+  };
+  for (StringRef body : bodies) {
+    auto context = makeContext();
+    auto module = canonicalizedModule(body, context.get());
+    ASSERT_TRUE(module) << body.str();
+    module->walk([&](halftone::PrecisionOpInterface op) {
+      EXPECT_TRUE(op->hasAttr("origin")) << body.str();
+    });
+  }
 }
 
 // Every operator says how it is computed, once, and whether it has a gradient.
