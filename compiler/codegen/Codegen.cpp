@@ -107,6 +107,24 @@ bool needsLongIndices(graph::FusedOp fused) {
   return llvm::any_of(buffersOf(fused), isLong) || (domain && graph::numElements(domain.asArrayRef()) >= (int64_t(1) << 30));
 }
 
+/// What LLVM may rely on about a CUDA kernel's pointers: it then loads through the read-only path.
+void markArguments(KernelFunction &kernel) {
+  auto function = cast<LLVM::LLVMFuncOp>(kernel.function);
+  auto pairs = kernel.fused->getAttrOfType<DenseI64ArrayAttr>(kInPlace);
+  UnitAttr unit = UnitAttr::get(function.getContext());
+  unsigned inputs = kernel.fused.getInputs().size();
+  for (unsigned n = 0; n < kernel.buffers.size(); ++n) {
+    bool isInput = n < inputs, shared = isInput && kernel.writable[n];
+    for (int64_t k = 1; !isInput && pairs && k < pairs.size(); k += 2)
+      shared |= pairs[k] == static_cast<int64_t>(n - inputs);
+    if (shared)
+      continue;
+    function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), unit);
+    if (isInput)
+      function.setArgAttr(n, LLVM::LLVMDialect::getReadonlyAttrName(), unit);
+  }
+}
+
 enum class Schedule { Pointwise, Reduction, Scatter };
 
 FailureOr<Schedule> scheduleOf(graph::FusedOp fused) {
@@ -142,13 +160,19 @@ LogicalResult emitKernel(ModuleOp module, graph::FusedOp fused, KernelInfo &info
     return failure();
   info.schedule = fused.getSchedule().str();
   KernelFunction kernel = isCuda ? openCudaFunction(module, fused, info) : openCpuFunction(module, fused, info);
+  kernel.writable.assign(fused.getInputs().size(), false);
+  LogicalResult emitted = success();
   if (*schedule == Schedule::Reduction)
-    return emitReduction(kernel, isCuda);
-  if (groupOutputs(fused).empty())
+    emitted = emitReduction(kernel, isCuda);
+  else if (groupOutputs(fused).empty())
     return success();
-  if (*schedule == Schedule::Scatter)
-    return isCuda ? emitCudaScatter(kernel) : emitCpuScatter(kernel);
-  return isCuda ? emitCudaPointwise(kernel) : emitCpuPointwise(kernel);
+  else if (*schedule == Schedule::Scatter)
+    emitted = isCuda ? emitCudaScatter(kernel) : emitCpuScatter(kernel);
+  else
+    emitted = isCuda ? emitCudaPointwise(kernel) : emitCpuPointwise(kernel);
+  if (isCuda && succeeded(emitted))
+    markArguments(kernel);
+  return emitted;
 }
 
 } // namespace

@@ -75,6 +75,29 @@ bool KernelModule::compile() {
   return true;
 }
 
+/// What replay_cuda.py needs to run kernel `i` on a GPU and compare: its PTX, its launch, and the memory before and after.
+void KernelModule::record(const std::filesystem::path &folder, const std::vector<std::vector<std::byte>> &memory, unsigned i) {
+  static unsigned runs = 0;
+  ScopedDiagnosticHandler handler(&mlirContext, [&](Diagnostic &d) { diagnostic += d.str() + "\n"; });
+  auto generated = codegen::generate(kernel(i), {codegen::TargetSpec::Kind::Cuda, 90});
+  if (failed(generated))
+    return;
+  std::filesystem::path stem = folder / ("run" + std::to_string(runs++));
+  std::ofstream(stem.string() + ".ptx") << generated->code;
+  const codegen::KernelInfo &k = generated->kernels[0];
+  std::ofstream launch(stem.string() + ".launch");
+  launch << k.name << " " << k.grid[0] << " " << k.block[0] << " " << fused(i).getInputs().size() << "\n";
+  std::vector<mlir::Value> tensors(fused(i).getInputs().begin(), fused(i).getInputs().end());
+  tensors.insert(tensors.end(), fused(i).getOutputs().begin(), fused(i).getOutputs().end());
+  std::ofstream data(stem.string() + ".data", std::ios::binary);
+  for (auto [bytes, tensor] : llvm::zip_equal(memory, tensors)) {
+    std::string type;
+    llvm::raw_string_ostream(type) << cast<RankedTensorType>(tensor.getType()).getElementType();
+    launch << type << " " << bytes.size() << "\n";
+    data.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+}
+
 std::vector<HostTensor> KernelModule::run(const std::vector<HostTensor> &inputs, std::vector<int64_t> cuts, unsigned i) {
   std::vector<std::vector<std::byte>> memory;
   for (const HostTensor &input : inputs)
@@ -89,6 +112,8 @@ std::vector<HostTensor> KernelModule::run(const std::vector<HostTensor> &inputs,
   // The last range first: the order must not matter either.
   for (size_t c = cuts.size() - 1; c > 0; --c)
     library->function(i)(buffers.data(), cuts[c - 1], cuts[c]);
+  if (const char *folder = std::getenv("HALFTONE_RECORD_KERNELS"); folder && cuts.size() == 2 && info(i).workItems)
+    record(folder, memory, i);
   std::vector<HostTensor> results;
   for (auto [n, out] : llvm::enumerate(fused(i).getOutputs()))
     results.push_back(*reference::decodeRaw(cast<RankedTensorType>(out.getType()), memory[inputs.size() + n]));

@@ -4,6 +4,7 @@
 #include "compiler/codegen/Codegen.h"
 #include "compiler/interfaces/HostTensor.h"
 #include "runtime/device/cpu/KernelLibrary.h"
+#include <filesystem>
 
 namespace halftone::testing {
 
@@ -22,6 +23,7 @@ public:
   bool compile();
   const codegen::KernelInfo &info(unsigned i = 0) const { return code.kernels[i]; }
 
+  /// With HALFTONE_RECORD_KERNELS=FOLDER in the environment, whole runs are kept for replay_cuda.py.
   /// Inputs rounded to the types of the fused region's operands by the caller. `cuts` are the borders between ranges of work items.
   std::vector<HostTensor> run(const std::vector<HostTensor> &inputs, std::vector<int64_t> cuts = {}, unsigned i = 0);
   /// The same through `evaluate`, in double.
@@ -33,6 +35,8 @@ public:
   std::string diagnostic;
 
 private:
+  void record(const std::filesystem::path &folder, const std::vector<std::vector<std::byte>> &memory, unsigned i);
+
   mlir::MLIRContext mlirContext;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   codegen::CodeModule code;

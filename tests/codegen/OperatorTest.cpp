@@ -114,7 +114,9 @@ TEST_P(Operators, EqualEvaluate) {
     auto cut = module.run(own, {module.info(k).workItems / 2}, k);
     ASSERT_EQ(expected.size(), whole.size());
     for (size_t r = 0; r < whole.size(); ++r) {
-      EXPECT_LE(errorInRoundings(whole[r], expected[r], 0.1), GetParam() == "f32" ? 8 : 1.05) << names[k] << " result " << r;
+      // The slopes and values of gelu are differences of numbers near 1, so that their error is one of 1, not of the result.
+      double allowed = GetParam() != "f32" ? 1.05 : names[k].starts_with("gelu") ? 64 : 8;
+      EXPECT_LE(errorInRoundings(whole[r], expected[r], 0.1), allowed) << names[k] << " result " << r;
       EXPECT_TRUE(whole[r].floats == cut[r].floats || llvm::any_of(whole[r].floats, [](double x) { return std::isnan(x); })) << names[k];
       EXPECT_EQ(whole[r].ints, cut[r].ints);
     }
