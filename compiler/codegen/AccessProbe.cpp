@@ -9,15 +9,20 @@ namespace halftone::codegen {
 
 int64_t Space::size() const { return graph::numElements(extents); }
 
-SmallVector<Value> Space::expand(OpBuilder &b, Location loc, ValueRange index) const {
+SmallVector<Value> Space::expand(OpBuilder &b, Location loc,
+                                 ValueRange index) const {
   ScalarBuilder builder(b, loc);
   SmallVector<Value> full;
   for (auto [i, run] : llvm::zip_equal(index, runs))
-    llvm::append_range(full, builder.delinearize(i, ArrayRef(domain).slice(run.first, run.second - run.first)));
+    llvm::append_range(
+        full, builder.delinearize(i, ArrayRef(domain).slice(
+                                         run.first, run.second - run.first)));
   return full;
 }
 
-AccessProbe::AccessProbe(graph::FusedOp fused, ArrayRef<int64_t> domain, ArrayRef<unsigned> outputs) : fused(fused), domain(domain) {
+AccessProbe::AccessProbe(graph::FusedOp fused, ArrayRef<int64_t> domain,
+                         ArrayRef<unsigned> outputs)
+    : fused(fused), domain(domain) {
   MLIRContext *context = fused.getContext();
   Location loc = fused.getLoc();
   scratch = ModuleOp::create(loc);
@@ -27,9 +32,11 @@ AccessProbe::AccessProbe(graph::FusedOp fused, ArrayRef<int64_t> domain, ArrayRe
   OpBuilder b = OpBuilder::atBlockEnd(block);
   SmallVector<Value> buffers;
   for (Value v : fused.getInputs())
-    buffers.push_back(block->addArgument(bufferType(cast<RankedTensorType>(v.getType())), loc));
+    buffers.push_back(block->addArgument(
+        bufferType(cast<RankedTensorType>(v.getType())), loc));
   for (Value v : fused.getOutputs())
-    buffers.push_back(block->addArgument(bufferType(cast<RankedTensorType>(v.getType())), loc));
+    buffers.push_back(block->addArgument(
+        bufferType(cast<RankedTensorType>(v.getType())), loc));
   SmallVector<Value> index;
   for (int64_t extent : domain) {
     if (extent == 1) {
@@ -41,17 +48,22 @@ AccessProbe::AccessProbe(graph::FusedOp fused, ArrayRef<int64_t> domain, ArrayRe
     forms.setRange(index.back(), 0, std::max<int64_t>(0, extent - 1));
     atoms.push_back(forms.atomOf(index.back()));
   }
-  pull = std::make_unique<Pull>(fused, buffers, SmallVector<bool>(fused.getInputs().size(), false), forms);
+  pull = std::make_unique<Pull>(
+      fused, buffers, SmallVector<bool>(fused.getInputs().size(), false),
+      forms);
   pull->setReader([loc](OpBuilder &at, Value v, ValueRange) -> Value {
     if (!isa<ReductionOpInterface>(v.getDefiningOp()))
       return {};
-    return at.create<arith::ConstantOp>(loc, cast<TypedAttr>(at.getZeroAttr(scalarType(graph::elementTypeOf(v)))));
+    return at.create<arith::ConstantOp>(
+        loc,
+        cast<TypedAttr>(at.getZeroAttr(scalarType(graph::elementTypeOf(v)))));
   });
   Block &body = fused.getBody().front();
   ScalarBuilder builder(b, loc);
   for (Operation &op : body)
     if (isa<ReductionOpInterface>(op))
-      pull->at(builder.b, op.getOperand(0), builder.broadcastIndex(index, graph::shapeOf(op.getOperand(0))));
+      pull->at(builder.b, op.getOperand(0),
+               builder.broadcastIndex(index, graph::shapeOf(op.getOperand(0))));
   pull->storeOutputs(builder.b, outputs, index);
   collectForms();
 }
@@ -78,9 +90,11 @@ void AccessProbe::collectForms() {
       if (operand.getType().isIndex())
         use(forms.of(operand));
     if (auto load = dyn_cast<memref::LoadOp>(op))
-      loads[cast<BlockArgument>(load.getMemref()).getArgNumber()].push_back(forms.of(load.getIndices()[0]));
+      loads[cast<BlockArgument>(load.getMemref()).getArgNumber()].push_back(
+          forms.of(load.getIndices()[0]));
     if (auto store = dyn_cast<memref::StoreOp>(op))
-      stores[cast<BlockArgument>(store.getMemref()).getArgNumber()].push_back(forms.of(store.getIndices()[0]));
+      stores[cast<BlockArgument>(store.getMemref()).getArgNumber()].push_back(
+          forms.of(store.getIndices()[0]));
   });
 }
 
@@ -91,10 +105,12 @@ Space AccessProbe::collapse(ArrayRef<bool> kind) const {
     if (!kind.empty() && kind[outer] != kind[inner])
       return false;
     return llvm::all_of(used, [&](const IndexForm &form) {
-      return form.coefficient(atoms[outer]) == form.coefficient(atoms[inner]) * domain[inner];
+      return form.coefficient(atoms[outer]) ==
+             form.coefficient(atoms[inner]) * domain[inner];
     });
   };
-  std::optional<unsigned> last; // The run's last dimension that is not of extent 1.
+  std::optional<unsigned>
+      last; // The run's last dimension that is not of extent 1.
   for (unsigned d = 0; d < domain.size(); ++d) {
     bool join = d > 0 && (domain[d] == 1 || !last || merges(*last, d));
     if (domain[d] != 1)
@@ -120,7 +136,12 @@ Space AccessProbe::collapse(ArrayRef<bool> kind) const {
 bool AccessProbe::readsOnlyWhereWritten(unsigned input, unsigned output) const {
   graph::FusedOp region = fused;
   const auto &written = stores[region.getInputs().size() + output];
-  return written.size() == 1 && cast<MemRefType>(block->getArgument(input).getType()) == block->getArgument(region.getInputs().size() + output).getType() && llvm::all_of(loads[input], [&](const IndexForm &form) { return form == written[0]; });
+  return written.size() == 1 &&
+         cast<MemRefType>(block->getArgument(input).getType()) ==
+             block->getArgument(region.getInputs().size() + output).getType() &&
+         llvm::all_of(loads[input], [&](const IndexForm &form) {
+           return form == written[0];
+         });
 }
 
 SmallVector<SmallVector<unsigned>> AccessProbe::reusable() const {
@@ -128,7 +149,8 @@ SmallVector<SmallVector<unsigned>> AccessProbe::reusable() const {
   SmallVector<SmallVector<unsigned>> result(region.getOutputs().size());
   for (auto [o, output] : llvm::enumerate(region.getOutputs()))
     for (auto [i, input] : llvm::enumerate(region.getInputs()))
-      if (graph::elementTypeOf(input) == graph::elementTypeOf(output) && readsOnlyWhereWritten(i, o))
+      if (graph::elementTypeOf(input) == graph::elementTypeOf(output) &&
+          readsOnlyWhereWritten(i, o))
         result[o].push_back(i);
   return result;
 }

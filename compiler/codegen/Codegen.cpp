@@ -25,17 +25,21 @@ void prepareContext(MLIRContext *context) {
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);
-  context->loadDialect<arith::ArithDialect, math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, memref::MemRefDialect,
+  context->loadDialect<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                       cf::ControlFlowDialect, memref::MemRefDialect,
                        LLVM::LLVMDialect, NVVM::NVVMDialect>();
 }
 
 FailureOr<graph::FusedOp> fusedOf(exec::KernelOp kernel) {
   auto found = kernel.getBody().front().getOps<graph::FusedOp>();
   if (!llvm::hasSingleElement(found))
-    return kernel.emitOpError("does not hold exactly one graph.fused"), failure();
+    return kernel.emitOpError("does not hold exactly one graph.fused"),
+           failure();
   graph::FusedOp fused = *found.begin();
   if (!llvm::equal(fused.getInputs(), kernel.getBody().front().getArguments()))
-    return kernel.emitOpError("holds a graph.fused whose operands are not the block's arguments"), failure();
+    return kernel.emitOpError("holds a graph.fused whose operands are not the "
+                              "block's arguments"),
+           failure();
   return fused;
 }
 
@@ -46,21 +50,28 @@ SmallVector<Value> buffersOf(graph::FusedOp fused) {
 }
 
 /// Opens a kernel entry whose arguments are the buffers.
-KernelFunction openCudaFunction(ModuleOp module, graph::FusedOp fused, KernelInfo &info) {
+KernelFunction openCudaFunction(ModuleOp module, graph::FusedOp fused,
+                                KernelInfo &info) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   Location loc = fused.getLoc();
   SmallVector<Value> tensors = buffersOf(fused);
-  SmallVector<Type> pointers(tensors.size(), LLVM::LLVMPointerType::get(b.getContext()));
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), pointers);
+  SmallVector<Type> pointers(tensors.size(),
+                             LLVM::LLVMPointerType::get(b.getContext()));
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), pointers);
   auto function = b.create<LLVM::LLVMFuncOp>(loc, info.name, type);
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    b.getUnitAttr());
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   KernelFunction kernel{fused, function, b, loc, {}, {}, {}, {}, info};
   for (auto [n, tensor] : llvm::enumerate(tensors)) {
-    function.setArgAttr(n, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
+    function.setArgAttr(n, LLVM::LLVMDialect::getAlignAttrName(),
+                        b.getI64IntegerAttr(16));
     Type memref = bufferType(cast<RankedTensorType>(tensor.getType()));
-    kernel.buffers.push_back(b.create<UnrealizedConversionCastOp>(loc, memref, entry->getArgument(n)).getResult(0));
+    kernel.buffers.push_back(
+        b.create<UnrealizedConversionCastOp>(loc, memref, entry->getArgument(n))
+            .getResult(0));
   }
   b.setInsertionPoint(b.create<LLVM::ReturnOp>(loc, ValueRange()));
   kernel.b = b;
@@ -68,25 +79,33 @@ KernelFunction openCudaFunction(ModuleOp module, graph::FusedOp fused, KernelInf
 }
 
 /// Opens `void NAME(ptr, i64, i64)` and loads the pointers.
-KernelFunction openCpuFunction(ModuleOp module, graph::FusedOp fused, KernelInfo &info) {
+KernelFunction openCpuFunction(ModuleOp module, graph::FusedOp fused,
+                               KernelInfo &info) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   Location loc = fused.getLoc();
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64, i64});
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()),
+       i64 = b.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64, i64});
   auto function = b.create<LLVM::LLVMFuncOp>(loc, info.name, type);
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   KernelFunction kernel{fused, function, b, loc, {}, {}, {}, {}, info};
   for (auto [n, tensor] : llvm::enumerate(buffersOf(fused))) {
-    Value slot = b.create<LLVM::GEPOp>(loc, pointer, pointer, entry->getArgument(0),
-                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(n)}, /*inbounds=*/true);
+    Value slot = b.create<LLVM::GEPOp>(
+        loc, pointer, pointer, entry->getArgument(0),
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(n)}, /*inbounds=*/true);
     auto load = b.create<LLVM::LoadOp>(loc, pointer, slot);
     load.setInvariant(true);
     Type memref = bufferType(cast<RankedTensorType>(tensor.getType()));
-    kernel.buffers.push_back(b.create<UnrealizedConversionCastOp>(loc, memref, load.getResult()).getResult(0));
+    kernel.buffers.push_back(
+        b.create<UnrealizedConversionCastOp>(loc, memref, load.getResult())
+            .getResult(0));
   }
-  kernel.begin = b.create<arith::IndexCastOp>(loc, b.getIndexType(), entry->getArgument(1));
-  kernel.end = b.create<arith::IndexCastOp>(loc, b.getIndexType(), entry->getArgument(2));
+  kernel.begin = b.create<arith::IndexCastOp>(loc, b.getIndexType(),
+                                              entry->getArgument(1));
+  kernel.end = b.create<arith::IndexCastOp>(loc, b.getIndexType(),
+                                            entry->getArgument(2));
   auto end = b.create<LLVM::ReturnOp>(loc, ValueRange());
   b.setInsertionPoint(end);
   kernel.b = b;
@@ -96,18 +115,24 @@ KernelFunction openCpuFunction(ModuleOp module, graph::FusedOp fused, KernelInfo
 LogicalResult checkTypes(graph::FusedOp fused) {
   for (Value v : buffersOf(fused))
     if (!isStorable(graph::elementTypeOf(v)))
-      return fused.emitOpError("reads or writes elements of type ") << graph::elementTypeOf(v) << ", which no kernel stores";
+      return fused.emitOpError("reads or writes elements of type ")
+             << graph::elementTypeOf(v) << ", which no kernel stores";
   return success();
 }
 
 /// Whether offsets or work items could leave 31 bits.
 bool needsLongIndices(graph::FusedOp fused) {
-  auto isLong = [](Value v) { return graph::numElements(graph::shapeOf(v)) >= (int64_t(1) << 30); };
+  auto isLong = [](Value v) {
+    return graph::numElements(graph::shapeOf(v)) >= (int64_t(1) << 30);
+  };
   auto domain = fused->getAttrOfType<DenseI64ArrayAttr>(kDomain);
-  return llvm::any_of(buffersOf(fused), isLong) || (domain && graph::numElements(domain.asArrayRef()) >= (int64_t(1) << 30));
+  return llvm::any_of(buffersOf(fused), isLong) ||
+         (domain &&
+          graph::numElements(domain.asArrayRef()) >= (int64_t(1) << 30));
 }
 
-/// What LLVM may rely on about a CUDA kernel's pointers: it then loads through the read-only path.
+/// What LLVM may rely on about a CUDA kernel's pointers: it then loads through
+/// the read-only path.
 void markArguments(KernelFunction &kernel) {
   auto function = cast<LLVM::LLVMFuncOp>(kernel.function);
   auto pairs = kernel.fused->getAttrOfType<DenseI64ArrayAttr>(kInPlace);
@@ -129,11 +154,16 @@ enum class Schedule { Pointwise, Reduction, Scatter };
 
 FailureOr<Schedule> scheduleOf(graph::FusedOp fused) {
   static constexpr std::pair<StringLiteral, Schedule> kNames[] = {
-      {"pointwise", Schedule::Pointwise}, {"reduction", Schedule::Reduction}, {"scatter", Schedule::Scatter}};
+      {"pointwise", Schedule::Pointwise},
+      {"reduction", Schedule::Reduction},
+      {"scatter", Schedule::Scatter}};
   for (auto [name, schedule] : kNames)
     if (fused.getSchedule() == name)
       return schedule;
-  return fused.emitOpError("has the schedule '") << fused.getSchedule() << "', must be pointwise, reduction or scatter", failure();
+  return fused.emitOpError("has the schedule '")
+             << fused.getSchedule()
+             << "', must be pointwise, reduction or scatter",
+         failure();
 }
 
 LogicalResult emitReduction(KernelFunction &kernel, bool isCuda) {
@@ -143,7 +173,8 @@ LogicalResult emitReduction(KernelFunction &kernel, bool isCuda) {
   if (graph::numElements(axes->first) == 0) {
     for (Value out : kernel.fused.getOutputs())
       if (graph::numElements(graph::shapeOf(out)) != 0)
-        return kernel.fused.emitOpError("reduces no elements at all into ") << out.getType();
+        return kernel.fused.emitOpError("reduces no elements at all into ")
+               << out.getType();
     return success();
   }
   AccessProbe probe(kernel.fused, axes->first, kernel.allOutputs());
@@ -151,15 +182,18 @@ LogicalResult emitReduction(KernelFunction &kernel, bool isCuda) {
     return failure();
   if (failed(kernel.noteReuse(&probe)))
     return failure();
-  return isCuda ? emitCudaReduction(kernel, probe) : emitCpuReduction(kernel, probe);
+  return isCuda ? emitCudaReduction(kernel, probe)
+                : emitCpuReduction(kernel, probe);
 }
 
-LogicalResult emitKernel(ModuleOp module, graph::FusedOp fused, KernelInfo &info, bool isCuda) {
+LogicalResult emitKernel(ModuleOp module, graph::FusedOp fused,
+                         KernelInfo &info, bool isCuda) {
   auto schedule = scheduleOf(fused);
   if (failed(schedule) || failed(checkTypes(fused)))
     return failure();
   info.schedule = fused.getSchedule().str();
-  KernelFunction kernel = isCuda ? openCudaFunction(module, fused, info) : openCpuFunction(module, fused, info);
+  KernelFunction kernel = isCuda ? openCudaFunction(module, fused, info)
+                                 : openCpuFunction(module, fused, info);
   kernel.writable.assign(fused.getInputs().size(), false);
   LogicalResult emitted = success();
   if (*schedule == Schedule::Reduction)
@@ -187,9 +221,12 @@ LogicalResult KernelFunction::noteReuse(const AccessProbe *probe) {
     may = probe->reusable();
   for (int64_t k = 0; k + 1 < pairs.size(); k += 2) {
     int64_t input = pairs[k], output = pairs[k + 1];
-    bool fits = output >= 0 && output < static_cast<int64_t>(may.size()) && llvm::is_contained(may[output], input);
+    bool fits = output >= 0 && output < static_cast<int64_t>(may.size()) &&
+                llvm::is_contained(may[output], input);
     if (!fits)
-      return fused.emitOpError("cannot write output ") << output << " over input " << input << ": other elements of it are read";
+      return fused.emitOpError("cannot write output ")
+             << output << " over input " << input
+             << ": other elements of it are read";
     writable[input] = true;
   }
   return success();
@@ -200,8 +237,11 @@ SmallVector<SmallVector<unsigned>> inputsOutputsMayReuse(graph::FusedOp fused) {
   SmallVector<SmallVector<unsigned>> none(fused.getOutputs().size());
   auto schedule = scheduleOf(fused);
   // Types first: most kernels have no pair to look at.
-  bool any = llvm::any_of(fused.getOutputs(),
-                          [&](Value out) { return llvm::any_of(fused.getInputs(), [&](Value in) { return graph::elementTypeOf(in) == graph::elementTypeOf(out); }); });
+  bool any = llvm::any_of(fused.getOutputs(), [&](Value out) {
+    return llvm::any_of(fused.getInputs(), [&](Value in) {
+      return graph::elementTypeOf(in) == graph::elementTypeOf(out);
+    });
+  });
   if (!any || failed(schedule) || *schedule == Schedule::Scatter)
     return none;
   SmallVector<int64_t> domain;
@@ -218,11 +258,14 @@ SmallVector<SmallVector<unsigned>> inputsOutputsMayReuse(graph::FusedOp fused) {
   }
   if (graph::numElements(domain) == 0)
     return none;
-  AccessProbe probe(fused, domain, llvm::to_vector(llvm::seq<unsigned>(0, fused.getOutputs().size())));
+  AccessProbe probe(
+      fused, domain,
+      llvm::to_vector(llvm::seq<unsigned>(0, fused.getOutputs().size())));
   return probe.hasFailed() ? none : probe.reusable();
 }
 
-FailureOr<CodeModule> generate(ArrayRef<exec::KernelOp> kernels, const TargetSpec &target) {
+FailureOr<CodeModule> generate(ArrayRef<exec::KernelOp> kernels,
+                               const TargetSpec &target) {
   CodeModule result;
   if (kernels.empty())
     return result;
@@ -231,15 +274,18 @@ FailureOr<CodeModule> generate(ArrayRef<exec::KernelOp> kernels, const TargetSpe
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
   result.kernels.resize(kernels.size());
   bool ok = true, isCuda = target.kind == TargetSpec::Kind::Cuda;
-  LoweringOptions lowering{isCuda ? 32u : 64u, /*convertsBfloat=*/isCuda && target.sm >= 90};
+  LoweringOptions lowering{isCuda ? 32u : 64u,
+                           /*convertsBfloat=*/isCuda && target.sm >= 90};
   for (auto [op, info] : llvm::zip_equal(kernels, result.kernels)) {
     auto fused = fusedOf(op);
     info.name = exec::KernelOp(op).getSymName().str();
-    ok &= succeeded(fused) && succeeded(emitKernel(*module, *fused, info, isCuda));
+    ok &= succeeded(fused) &&
+          succeeded(emitKernel(*module, *fused, info, isCuda));
     if (succeeded(fused) && needsLongIndices(*fused))
       lowering.indexBits = 64;
   }
-  if (!ok || failed(expandMath(*module)) || failed(lowerToLLVM(*module, lowering)))
+  if (!ok || failed(expandMath(*module)) ||
+      failed(lowerToLLVM(*module, lowering)))
     return failure();
   auto code = isCuda ? toPtx(*module, target.sm) : toBitcode(*module);
   if (failed(code))

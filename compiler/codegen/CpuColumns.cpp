@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions whose innermost dimension is kept: a work item is a block of neighbouring columns, so that the innermost loop runs along memory.
-// Accumulators, results and values of one element a row lie in small arrays, one entry a column.
+// Reductions whose innermost dimension is kept: a work item is a block of
+// neighbouring columns, so that the innermost loop runs along memory.
+// Accumulators, results and values of one element a row lie in small arrays,
+// one entry a column.
 #include "compiler/codegen/LowerToLLVM.h"
 #include "compiler/codegen/ReductionPlan.h"
 #include "compiler/codegen/RunNest.h"
@@ -19,14 +21,16 @@ constexpr int64_t kWidth = 64, kGrain = 16384;
 class CpuColumns {
 public:
   CpuColumns(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel.b, kernel.loc), pull(kernel.fused, kernel.buffers, kernel.writable, forms),
-        nest(plan, forms), last(plan.space.extents.size() - 1), columns(plan.space.extents[last]),
-        width(std::min(columns, kWidth)) {
+      : kernel(kernel), plan(plan), s(kernel.b, kernel.loc),
+        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
+        nest(plan, forms), last(plan.space.extents.size() - 1),
+        columns(plan.space.extents[last]), width(std::min(columns, kWidth)) {
     pull.setReader([this](OpBuilder &b, Value v, ValueRange index) -> Value {
       auto known = arrays.find(v);
       if (known == arrays.end() || !nest.isAtRow(index, graph::shapeOf(v)))
         return {};
-      return loadElement(b, this->kernel.loc, known->second, column, arrayType(v), /*invariant=*/false);
+      return loadElement(b, this->kernel.loc, known->second, column,
+                         arrayType(v), /*invariant=*/false);
     });
   }
 
@@ -41,8 +45,13 @@ private:
   /// In front of everything, so that it happens once.
   Value allocate(Type type) {
     OpBuilder::InsertionGuard guard(s.b);
-    s.b.setInsertionPointToStart(&s.b.getInsertionBlock()->getParentOp()->getParentOfType<LLVM::LLVMFuncOp>().getBody().front());
-    return s.b.create<memref::AllocaOp>(MemRefType::get({width}, storageType(type)));
+    s.b.setInsertionPointToStart(&s.b.getInsertionBlock()
+                                      ->getParentOp()
+                                      ->getParentOfType<LLVM::LLVMFuncOp>()
+                                      .getBody()
+                                      .front());
+    return s.b.create<memref::AllocaOp>(
+        MemRefType::get({width}, storageType(type)));
   }
   void eachColumn(function_ref<void()> body);
   void emitLevel(ArrayRef<Operation *> reductions);
@@ -64,7 +73,8 @@ private:
 
 void CpuColumns::eachColumn(function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(s.b);
-  auto loop = s.b.create<scf::ForOp>(s.constantIndex(0), present, s.constantIndex(1));
+  auto loop =
+      s.b.create<scf::ForOp>(s.constantIndex(0), present, s.constantIndex(1));
   loop->setAttr(kParallelLoop, s.b.getUnitAttr());
   s.b.setInsertionPointToStart(loop.getBody());
   column = loop.getInductionVar();
@@ -74,16 +84,22 @@ void CpuColumns::eachColumn(function_ref<void()> body) {
   body();
 }
 
-/// Computes `v` for every column of the item and keeps it in an array from then on.
+/// Computes `v` for every column of the item and keeps it in an array from then
+/// on.
 void CpuColumns::keep(Value v, function_ref<Value()> scalar) {
   Value array = allocate(arrayType(v));
-  eachColumn([&] { storeElement(s.b, kernel.loc, scalar(), array, column, arrayType(v)); });
+  eachColumn([&] {
+    storeElement(s.b, kernel.loc, scalar(), array, column, arrayType(v));
+  });
   arrays[v] = array;
 }
 
 void CpuColumns::keepRowValues(size_t level) {
   for (Value v : plan.rowValues[level])
-    keep(v, [&] { return pull.at(s.b, v, s.broadcastIndex(nest.rowIndex(s), graph::shapeOf(v))); });
+    keep(v, [&] {
+      return pull.at(s.b, v,
+                     s.broadcastIndex(nest.rowIndex(s), graph::shapeOf(v)));
+    });
 }
 
 void CpuColumns::emitLevel(ArrayRef<Operation *> reductions) {
@@ -92,8 +108,12 @@ void CpuColumns::emitLevel(ArrayRef<Operation *> reductions) {
     Accumulator accumulator(op, /*mayWiden=*/true);
     sums.push_back({accumulator, allocate(accumulator.type())});
   }
-  auto get = [&](Value array, Type type) { return loadElement(s.b, kernel.loc, array, column, type, false); };
-  auto put = [&](Value array, Type type, Value v) { storeElement(s.b, kernel.loc, v, array, column, type); };
+  auto get = [&](Value array, Type type) {
+    return loadElement(s.b, kernel.loc, array, column, type, false);
+  };
+  auto put = [&](Value array, Type type, Value v) {
+    storeElement(s.b, kernel.loc, v, array, column, type);
+  };
   eachColumn([&] {
     for (auto &[accumulator, array] : sums)
       put(array, accumulator.type(), accumulator.init(s.b));
@@ -103,15 +123,21 @@ void CpuColumns::emitLevel(ArrayRef<Operation *> reductions) {
       SmallVector<Value> index = nest.fullIndex(s, reduced);
       for (auto &[accumulator, array] : sums) {
         Value data = accumulator.op->getOperand(0);
-        Value element = pull.at(s.b, data, s.broadcastIndex(index, graph::shapeOf(data)));
-        put(array, accumulator.type(), accumulator.combineElement(s.b, get(array, accumulator.type()), element));
+        Value element =
+            pull.at(s.b, data, s.broadcastIndex(index, graph::shapeOf(data)));
+        put(array, accumulator.type(),
+            accumulator.combineElement(s.b, get(array, accumulator.type()),
+                                       element));
       }
     });
     return SmallVector<Value>();
   });
   for (auto &[accumulator, array] : sums)
     keep(accumulator.op->getResult(0),
-         [&, &accumulator = accumulator, array = array] { return accumulator.finish(s.b, get(array, accumulator.type()), plan.count); });
+         [&, &accumulator = accumulator, array = array] {
+           return accumulator.finish(s.b, get(array, accumulator.type()),
+                                     plan.count);
+         });
 }
 
 LogicalResult CpuColumns::emit() {
@@ -119,8 +145,10 @@ LogicalResult CpuColumns::emit() {
   KernelInfo &info = kernel.info;
   info.schedule = "column";
   info.workItems = nest.rows() / columns * blocks;
-  info.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plan.count * width));
-  auto items = s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
+  info.grain =
+      std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plan.count * width));
+  auto items =
+      s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
   s.b.setInsertionPointToStart(items.getBody());
   forms.setRange(items.getInductionVar(), 0, info.workItems - 1);
   SmallVector<int64_t> extents;
@@ -130,8 +158,10 @@ LogicalResult CpuColumns::emit() {
       runs.push_back(run);
       extents.push_back(run == last ? blocks : plan.space.extents[run]);
     }
-  for (auto [run, i] : llvm::zip_equal(runs, s.delinearize(items.getInductionVar(), extents)))
-    run == last ? void(first = s.mul(i, s.constantIndex(width))) : nest.setRun(run, i);
+  for (auto [run, i] :
+       llvm::zip_equal(runs, s.delinearize(items.getInductionVar(), extents)))
+    run == last ? void(first = s.mul(i, s.constantIndex(width)))
+                : nest.setRun(run, i);
   present = s.constantIndex(width);
   if (columns % width)
     present = s.minimum(present, s.sub(s.constantIndex(columns), first));
@@ -142,16 +172,24 @@ LogicalResult CpuColumns::emit() {
   }
   keepRowValues(plan.levels.size());
   if (!plan.fullOutputs.empty())
-    nest.loop(s, {}, /*markParallel=*/false, [&](ValueRange reduced, ValueRange) {
-      eachColumn([&] { pull.storeOutputs(s.b, plan.fullOutputs, nest.fullIndex(s, reduced)); });
-      return SmallVector<Value>();
-    });
-  eachColumn([&] { pull.storeOutputs(s.b, plan.rowOutputs, nest.rowIndex(s)); });
+    nest.loop(s, {}, /*markParallel=*/false,
+              [&](ValueRange reduced, ValueRange) {
+                eachColumn([&] {
+                  pull.storeOutputs(s.b, plan.fullOutputs,
+                                    nest.fullIndex(s, reduced));
+                });
+                return SmallVector<Value>();
+              });
+  eachColumn(
+      [&] { pull.storeOutputs(s.b, plan.rowOutputs, nest.rowIndex(s)); });
   return failure(pull.hasFailed());
 }
 
 } // namespace
 
-LogicalResult emitCpuColumns(KernelFunction &kernel, const ReductionPlan &plan) { return CpuColumns(kernel, plan).emit(); }
+LogicalResult emitCpuColumns(KernelFunction &kernel,
+                             const ReductionPlan &plan) {
+  return CpuColumns(kernel, plan).emit();
+}
 
 } // namespace halftone::codegen

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A work item is a piece of a row of the innermost dimension; the loop over it is what LLVM vectorises. Outputs of different shapes follow one
-// another in the range of work items.
+// A work item is a piece of a row of the innermost dimension; the loop over it
+// is what LLVM vectorises. Outputs of different shapes follow one another in
+// the range of work items.
 #include "compiler/codegen/KernelFunction.h"
 #include "compiler/codegen/LowerToLLVM.h"
 #include "compiler/graph/GraphOps.h"
@@ -16,13 +17,17 @@ constexpr int64_t kPiece = 1024, kGrain = 16384;
 
 class CpuPointwise {
 public:
-  CpuPointwise(KernelFunction &kernel, const OutputGroup &group, const Space &space)
+  CpuPointwise(KernelFunction &kernel, const OutputGroup &group,
+               const Space &space)
       : kernel(kernel), group(group), space(space), s(kernel.b, kernel.loc),
-        pull(kernel.fused, kernel.buffers, kernel.writable, forms), inner(space.extents.back()), rows(space.size() / inner),
+        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
+        inner(space.extents.back()), rows(space.size() / inner),
         pieces(llvm::divideCeil(inner, kPiece)) {}
 
   int64_t items() const { return rows * pieces; }
-  int64_t grain() const { return std::max<int64_t>(1, kGrain / std::min(inner, kPiece)); }
+  int64_t grain() const {
+    return std::max<int64_t>(1, kGrain / std::min(inner, kPiece));
+  }
 
   /// Computes items [begin, end).
   LogicalResult emit(Value begin, Value end) {
@@ -75,7 +80,9 @@ SmallVector<OutputGroup> groupOutputs(graph::FusedOp fused) {
     ArrayRef<int64_t> shape = graph::shapeOf(v);
     if (graph::numElements(shape) == 0)
       continue;
-    auto same = llvm::find_if(groups, [&](const OutputGroup &g) { return ArrayRef(g.domain) == shape; });
+    auto same = llvm::find_if(groups, [&](const OutputGroup &g) {
+      return ArrayRef(g.domain) == shape;
+    });
     if (same == groups.end()) {
       groups.push_back({SmallVector<int64_t>(shape), {}});
       same = std::prev(groups.end());
@@ -99,9 +106,11 @@ LogicalResult emitCpuPointwise(KernelFunction &kernel) {
     CpuPointwise emitter(kernel, group, space);
     ScalarBuilder s(kernel.b, kernel.loc);
     Value begin = kernel.begin, end = kernel.end;
-    if (groups.size() > 1) { // The part of the range that falls to this group, counted from its first item; perhaps empty.
+    if (groups.size() > 1) { // The part of the range that falls to this group,
+                             // counted from its first item; perhaps empty.
       auto within = [&](Value x) {
-        Value first = s.constantIndex(base), past = s.constantIndex(base + emitter.items());
+        Value first = s.constantIndex(base),
+              past = s.constantIndex(base + emitter.items());
         return s.sub(s.minimum(s.maximum(x, first), past), first);
       };
       begin = within(begin);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row kernels: a work item is one kept index, whose reduced elements are passed over once a level and once for the outputs.
+// Row kernels: a work item is one kept index, whose reduced elements are passed
+// over once a level and once for the outputs.
 #include "compiler/codegen/LowerToLLVM.h"
 #include "compiler/codegen/ReductionPlan.h"
 #include "compiler/codegen/RunNest.h"
@@ -16,11 +17,14 @@ constexpr int64_t kGrain = 16384;
 class CpuRow {
 public:
   CpuRow(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel.b, kernel.loc), pull(kernel.fused, kernel.buffers, kernel.writable, forms),
+      : kernel(kernel), plan(plan), s(kernel.b, kernel.loc),
+        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
         nest(plan, forms) {
     pull.setReader([this](OpBuilder &, Value v, ValueRange index) -> Value {
       auto known = finished.find(v.getDefiningOp());
-      return known != finished.end() && nest.isAtRow(index, graph::shapeOf(v)) ? known->second : Value();
+      return known != finished.end() && nest.isAtRow(index, graph::shapeOf(v))
+                 ? known->second
+                 : Value();
     });
   }
 
@@ -28,8 +32,10 @@ public:
     KernelInfo &info = kernel.info;
     info.schedule = "row";
     info.workItems = nest.rows();
-    info.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plan.count));
-    auto items = s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
+    info.grain =
+        std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plan.count));
+    auto items =
+        s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
     s.b.setInsertionPointToStart(items.getBody());
     forms.setRange(items.getInductionVar(), 0, info.workItems - 1);
     nest.setRow(s, items.getInductionVar());
@@ -39,10 +45,12 @@ public:
     }
     pullRowValues(plan.levels.size());
     if (!plan.fullOutputs.empty())
-      nest.loop(s, {}, /*markParallel=*/true, [&](ValueRange reduced, ValueRange) {
-        pull.storeOutputs(s.b, plan.fullOutputs, nest.fullIndex(s, reduced));
-        return SmallVector<Value>();
-      });
+      nest.loop(s, {}, /*markParallel=*/true,
+                [&](ValueRange reduced, ValueRange) {
+                  pull.storeOutputs(s.b, plan.fullOutputs,
+                                    nest.fullIndex(s, reduced));
+                  return SmallVector<Value>();
+                });
     pull.storeOutputs(s.b, plan.rowOutputs, nest.rowIndex(s));
     return failure(pull.hasFailed());
   }
@@ -61,15 +69,19 @@ private:
       accumulators.emplace_back(op, /*mayWiden=*/true);
       start.push_back(accumulators.back().init(s.b));
     }
-    SmallVector<Value> sums = nest.loop(s, start, /*markParallel=*/true, [&](ValueRange reduced, ValueRange carried) {
-      SmallVector<Value> next, index = nest.fullIndex(s, reduced);
-      for (auto [accumulator, value] : llvm::zip_equal(accumulators, carried)) {
-        Value data = accumulator.op->getOperand(0);
-        Value element = pull.at(s.b, data, s.broadcastIndex(index, graph::shapeOf(data)));
-        next.push_back(accumulator.combineElement(s.b, value, element));
-      }
-      return next;
-    });
+    SmallVector<Value> sums = nest.loop(
+        s, start, /*markParallel=*/true,
+        [&](ValueRange reduced, ValueRange carried) {
+          SmallVector<Value> next, index = nest.fullIndex(s, reduced);
+          for (auto [accumulator, value] :
+               llvm::zip_equal(accumulators, carried)) {
+            Value data = accumulator.op->getOperand(0);
+            Value element = pull.at(
+                s.b, data, s.broadcastIndex(index, graph::shapeOf(data)));
+            next.push_back(accumulator.combineElement(s.b, value, element));
+          }
+          return next;
+        });
     for (auto [accumulator, sum] : llvm::zip_equal(accumulators, sums))
       finished[accumulator.op] = accumulator.finish(s.b, sum, plan.count);
   }
@@ -85,7 +97,8 @@ private:
 
 } // namespace
 
-LogicalResult emitCpuReduction(KernelFunction &kernel, const AccessProbe &probe) {
+LogicalResult emitCpuReduction(KernelFunction &kernel,
+                               const AccessProbe &probe) {
   auto plan = planReductions(kernel.fused, probe);
   if (failed(plan))
     return failure();

@@ -12,9 +12,11 @@ namespace halftone::codegen {
 
 FailureOr<std::string> toBitcode(ModuleOp module) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, "kernels");
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "kernels");
   if (!llvmModule)
-    return module.emitError("generated kernels do not translate to LLVM IR"), failure();
+    return module.emitError("generated kernels do not translate to LLVM IR"),
+           failure();
   std::string code;
   llvm::raw_string_ostream stream(code);
   llvm::WriteBitcodeToFile(*llvmModule, stream);

@@ -25,30 +25,36 @@ void CudaBuilder::launch(int64_t blocks, int64_t threads) {
   kernel.info.grid = {static_cast<uint32_t>(blocks), 1, 1};
   kernel.info.block = {static_cast<uint32_t>(threads), 1, 1};
   kernel.info.workItems = blocks;
-  functionOf(*this)->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                             b.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  functionOf(*this)->setAttr(
+      NVVM::NVVMDialect::getMaxntidAttrName(),
+      b.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
 }
 
 Value CudaBuilder::thread(IndexForms &forms) {
-  Value id = b.create<arith::IndexCastUIOp>(b.getIndexType(), b.create<NVVM::ThreadIdXOp>(b.getI32Type()));
+  Value id = b.create<arith::IndexCastUIOp>(
+      b.getIndexType(), b.create<NVVM::ThreadIdXOp>(b.getI32Type()));
   forms.setRange(id, 0, kernel.info.block[0] - 1);
   return id;
 }
 
 Value CudaBuilder::block(IndexForms &forms) {
-  Value id = b.create<arith::IndexCastUIOp>(b.getIndexType(), b.create<NVVM::BlockIdXOp>(b.getI32Type()));
+  Value id = b.create<arith::IndexCastUIOp>(
+      b.getIndexType(), b.create<NVVM::BlockIdXOp>(b.getI32Type()));
   forms.setRange(id, 0, kernel.info.grid[0] - 1);
   return id;
 }
 
 void CudaBuilder::barrier() { b.create<NVVM::Barrier0Op>(); }
-void CudaBuilder::syncWarp() { b.create<NVVM::SyncWarpOp>(constantInt(-1, b.getI32Type())); }
+void CudaBuilder::syncWarp() {
+  b.create<NVVM::SyncWarpOp>(constantInt(-1, b.getI32Type()));
+}
 
 Value CudaBuilder::shuffleXor(Value v, int64_t mask) {
   Type type = v.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
   auto shuffle = [&](Value word) -> Value {
-    return b.create<NVVM::ShflOp>(i32, constantInt(-1, i32), word, constantInt(mask, i32), constantInt(kWarp - 1, i32),
-                                  NVVM::ShflKind::bfly, UnitAttr());
+    return b.create<NVVM::ShflOp>(
+        i32, constantInt(-1, i32), word, constantInt(mask, i32),
+        constantInt(kWarp - 1, i32), NVVM::ShflKind::bfly, UnitAttr());
   };
   unsigned bits = type.getIntOrFloatBitWidth();
   if (bits < 32)
@@ -59,16 +65,20 @@ Value CudaBuilder::shuffleXor(Value v, int64_t mask) {
     v = shuffle(v);
   } else {
     Value low = b.create<arith::TruncIOp>(i32, v);
-    Value high = b.create<arith::TruncIOp>(i32, b.create<arith::ShRUIOp>(v, constantInt(32, i64)));
+    Value high = b.create<arith::TruncIOp>(
+        i32, b.create<arith::ShRUIOp>(v, constantInt(32, i64)));
     low = b.create<arith::ExtUIOp>(i64, shuffle(low));
-    high = b.create<arith::ShLIOp>(b.create<arith::ExtUIOp>(i64, shuffle(high)), constantInt(32, i64));
+    high = b.create<arith::ShLIOp>(b.create<arith::ExtUIOp>(i64, shuffle(high)),
+                                   constantInt(32, i64));
     v = ori(high, low);
   }
-  return isa<FloatType>(type) ? b.create<arith::BitcastOp>(type, v).getResult() : v;
+  return isa<FloatType>(type) ? b.create<arith::BitcastOp>(type, v).getResult()
+                              : v;
 }
 
 Value CudaBuilder::ballot(Value condition) {
-  return b.create<NVVM::VoteBallotOp>(b.getI32Type(), constantInt(-1, b.getI32Type()), condition);
+  return b.create<NVVM::VoteBallotOp>(
+      b.getI32Type(), constantInt(-1, b.getI32Type()), condition);
 }
 
 Value CudaBuilder::sharedArray(int64_t size, Type type) {
@@ -80,21 +90,25 @@ Value CudaBuilder::sharedArray(int64_t size, Type type) {
   auto element = storageType(type);
   auto array = LLVM::LLVMArrayType::get(element, static_cast<unsigned>(size));
   OpBuilder outside(function);
-  outside.create<LLVM::GlobalOp>(kernel.loc, array, /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/16,
-                                 kSharedSpace);
+  outside.create<LLVM::GlobalOp>(kernel.loc, array, /*isConstant=*/false,
+                                 LLVM::Linkage::Internal, name, Attribute(),
+                                 /*alignment=*/16, kSharedSpace);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace);
   Value address = b.create<LLVM::AddressOfOp>(pointer, name);
-  auto memref = MemRefType::get({size}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(kSharedSpace));
+  auto memref = MemRefType::get({size}, element, MemRefLayoutAttrInterface(),
+                                b.getI64IntegerAttr(kSharedSpace));
   return b.create<UnrealizedConversionCastOp>(memref, address).getResult(0);
 }
 
-Value CudaBuilder::reduceLanes(Accumulator &accumulator, Value v, int64_t lanes) {
+Value CudaBuilder::reduceLanes(Accumulator &accumulator, Value v,
+                               int64_t lanes) {
   for (int64_t mask = lanes / 2; mask > 0; mask /= 2)
     v = accumulator.combine(b, v, shuffleXor(v, mask));
   return v;
 }
 
-void CudaBuilder::when(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+void CudaBuilder::when(Value condition, function_ref<void()> then,
+                       function_ref<void()> otherwise) {
   auto branch = b.create<scf::IfOp>(condition, static_cast<bool>(otherwise));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions whose innermost dimension is kept: the lanes of a warp lie along the columns, the warps of a block go down the reduced space, and
-// their partial results meet in shared memory.
+// Reductions whose innermost dimension is kept: the lanes of a warp lie along
+// the columns, the warps of a block go down the reduced space, and their
+// partial results meet in shared memory.
 #include "compiler/codegen/CudaBuilder.h"
 #include "compiler/codegen/ReductionPlan.h"
 #include "compiler/codegen/RunNest.h"
@@ -14,14 +15,17 @@ using namespace mlir;
 namespace halftone::codegen {
 namespace {
 
-/// Longest chain of additions in f32; bytes of shared memory; blocks that fill a large GPU.
+/// Longest chain of additions in f32; bytes of shared memory; blocks that fill
+/// a large GPU.
 constexpr int64_t kChain = 64, kShared = 40 * 1024, kBlocks = 132;
 
 class CudaColumns {
 public:
   CudaColumns(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel), pull(kernel.fused, kernel.buffers, kernel.writable, forms), nest(plan, forms),
-        last(plan.space.extents.size() - 1), columns(plan.space.extents[last]) {
+      : kernel(kernel), plan(plan), s(kernel),
+        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
+        nest(plan, forms), last(plan.space.extents.size() - 1),
+        columns(plan.space.extents[last]) {
     pull.setReader([this](OpBuilder &, Value v, ValueRange index) -> Value {
       auto known = finished.find(v.getDefiningOp());
       if (known == finished.end())
@@ -40,8 +44,10 @@ public:
 private:
   void choose();
   void emitLevel(ArrayRef<Operation *> reductions);
-  SmallVector<Value> acrossWarps(Accumulator &accumulator, ArrayRef<Value> partial);
-  using Body = function_ref<SmallVector<Value>(ValueRange reduced, ValueRange carried)>;
+  SmallVector<Value> acrossWarps(Accumulator &accumulator,
+                                 ArrayRef<Value> partial);
+  using Body =
+      function_ref<SmallVector<Value>(ValueRange reduced, ValueRange carried)>;
   SmallVector<Value> pass(ValueRange start, Body body);
   SmallVector<Value> rowIndex(int64_t lane) {
     nest.setRun(last, position[lane]);
@@ -70,10 +76,12 @@ private:
   IndexForms forms;
   Pull pull;
   RunNest nest;
-  unsigned last;                        ///< The innermost run.
-  int64_t columns, length = 1, warps = 8; ///< Of the run, of a thread; down the reduced space.
-  Value lane, warp, isColumn;           ///< isColumn: the thread's columns exist.
-  SmallVector<Value> position;          ///< Of the thread's columns in the run.
+  unsigned last; ///< The innermost run.
+  int64_t columns,
+      length = 1,
+      warps = 8; ///< Of the run, of a thread; down the reduced space.
+  Value lane, warp, isColumn;  ///< isColumn: the thread's columns exist.
+  SmallVector<Value> position; ///< Of the thread's columns in the run.
   llvm::DenseMap<Operation *, SmallVector<Value>> finished;
 };
 
@@ -82,10 +90,14 @@ void CudaColumns::choose() {
   for (const auto &level : plan.levels)
     reductions += level.size();
   length = vectorLength(kernel.fused, columns);
-  auto blocks = [&] { return others * llvm::divideCeil(columns, kWarp * length); };
+  auto blocks = [&] {
+    return others * llvm::divideCeil(columns, kWarp * length);
+  };
   while (columns % length || (length > 1 && blocks() < kBlocks))
     length /= 2;
-  warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(plan.count, 16)), 4, blocks() < 2 * kBlocks ? 32 : 8);
+  warps =
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(plan.count, 16)),
+                          4, blocks() < 2 * kBlocks ? 32 : 8);
   auto bytes = [&] { return reductions * warps * kWarp * length * 8; };
   while (length > 1 && bytes() > kShared)
     length /= 2;
@@ -111,8 +123,10 @@ LogicalResult CudaColumns::emit() {
   Value part;
   for (auto [run, i] : llvm::zip_equal(runs, s.delinearize(block, extents)))
     run == last ? void(part = i) : nest.setRun(run, i);
-  // Threads beyond the last column do the last one's work, for the barriers' sake, and store nothing.
-  Value unit = s.add(s.mul(part, s.constantIndex(kWarp)), lane), units = s.constantIndex(columns / length);
+  // Threads beyond the last column do the last one's work, for the barriers'
+  // sake, and store nothing.
+  Value unit = s.add(s.mul(part, s.constantIndex(kWarp)), lane),
+        units = s.constantIndex(columns / length);
   isColumn = s.compare(Compare::Less, unit, units);
   unit = s.minimum(unit, s.sub(units, s.constantIndex(1)));
   forms.setRange(unit, 0, columns / length - 1);
@@ -136,10 +150,12 @@ LogicalResult CudaColumns::emit() {
       });
     });
   if (!plan.rowOutputs.empty()) {
-    // An output may lie where an input of the row was: everyone must have read it.
+    // An output may lie where an input of the row was: everyone must have read
+    // it.
     if (llvm::is_contained(kernel.writable, true))
       s.barrier();
-    Value stores = s.andi(isColumn, s.compare(Compare::Equal, warp, s.constantIndex(0)));
+    Value stores =
+        s.andi(isColumn, s.compare(Compare::Equal, warp, s.constantIndex(0)));
     s.when(stores, [&] {
       SmallVector<SmallVector<Value>> indices;
       for (int64_t l = 0; l < length; ++l)
@@ -153,10 +169,13 @@ LogicalResult CudaColumns::emit() {
 
 SmallVector<Value> CudaColumns::pass(ValueRange start, Body body) {
   OpBuilder::InsertionGuard guard(s.b);
-  auto loop = s.b.create<scf::ForOp>(warp, s.constantIndex(plan.count), s.constantIndex(warps), start);
+  auto loop = s.b.create<scf::ForOp>(warp, s.constantIndex(plan.count),
+                                     s.constantIndex(warps), start);
   s.b.setInsertionPointToStart(loop.getBody());
   forms.setRange(loop.getInductionVar(), 0, plan.count - 1);
-  SmallVector<Value> next = body(s.delinearize(loop.getInductionVar(), nest.reducedExtents()), loop.getRegionIterArgs());
+  SmallVector<Value> next =
+      body(s.delinearize(loop.getInductionVar(), nest.reducedExtents()),
+           loop.getRegionIterArgs());
   if (!start.empty())
     s.b.create<scf::YieldOp>(next);
   return SmallVector<Value>(loop.getResults());
@@ -171,16 +190,20 @@ void CudaColumns::emitLevel(ArrayRef<Operation *> reductions) {
     for (int64_t l = 0; l < length; ++l)
       start.push_back(accumulators.back().init(s.b));
   }
-  SmallVector<Value> partial = pass(start, [&](ValueRange reduced, ValueRange carried) {
-    SmallVector<Value> next;
-    for (auto [r, accumulator] : llvm::enumerate(accumulators))
-      for (int64_t l = 0; l < length; ++l) {
-        Value data = accumulator.op->getOperand(0);
-        Value element = pull.at(s.b, data, s.broadcastIndex(fullIndex(l, reduced), graph::shapeOf(data)));
-        next.push_back(accumulator.combineElement(s.b, carried[r * length + l], element));
-      }
-    return next;
-  });
+  SmallVector<Value> partial =
+      pass(start, [&](ValueRange reduced, ValueRange carried) {
+        SmallVector<Value> next;
+        for (auto [r, accumulator] : llvm::enumerate(accumulators))
+          for (int64_t l = 0; l < length; ++l) {
+            Value data = accumulator.op->getOperand(0);
+            Value element = pull.at(
+                s.b, data,
+                s.broadcastIndex(fullIndex(l, reduced), graph::shapeOf(data)));
+            next.push_back(accumulator.combineElement(
+                s.b, carried[r * length + l], element));
+          }
+        return next;
+      });
   for (auto [r, op] : llvm::enumerate(reductions)) {
     Accumulator accumulator(op, /*mayWiden=*/true);
     SmallVector<Value> own;
@@ -193,15 +216,21 @@ void CudaColumns::emitLevel(ArrayRef<Operation *> reductions) {
   }
 }
 
-/// Each thread leaves its columns' partial results in shared memory and combines those of all warps, first to last.
-SmallVector<Value> CudaColumns::acrossWarps(Accumulator &accumulator, ArrayRef<Value> partial) {
+/// Each thread leaves its columns' partial results in shared memory and
+/// combines those of all warps, first to last.
+SmallVector<Value> CudaColumns::acrossWarps(Accumulator &accumulator,
+                                            ArrayRef<Value> partial) {
   Type type = accumulator.type();
   if (warps == 1)
     return SmallVector<Value>(partial);
   Value array = s.sharedArray(warps * kWarp * length, type);
-  // Entry (warp, element of the thread, lane): neighbouring lanes in neighbouring banks.
+  // Entry (warp, element of the thread, lane): neighbouring lanes in
+  // neighbouring banks.
   auto entry = [&](Value w, int64_t l) {
-    return s.add(s.mul(s.add(s.mul(w, s.constantIndex(length)), s.constantIndex(l)), s.constantIndex(kWarp)), lane);
+    return s.add(
+        s.mul(s.add(s.mul(w, s.constantIndex(length)), s.constantIndex(l)),
+              s.constantIndex(kWarp)),
+        lane);
   };
   for (int64_t l = 0; l < length; ++l)
     storeElement(s.b, kernel.loc, partial[l], array, entry(warp, l), type);
@@ -209,12 +238,14 @@ SmallVector<Value> CudaColumns::acrossWarps(Accumulator &accumulator, ArrayRef<V
   SmallVector<Value> start;
   for (int64_t l = 0; l < length; ++l)
     start.push_back(accumulator.init(s.b));
-  auto loop = s.b.create<scf::ForOp>(s.constantIndex(0), s.constantIndex(warps), s.constantIndex(1), start);
+  auto loop = s.b.create<scf::ForOp>(s.constantIndex(0), s.constantIndex(warps),
+                                     s.constantIndex(1), start);
   OpBuilder::InsertionGuard guard(s.b);
   s.b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> next;
   for (int64_t l = 0; l < length; ++l) {
-    Value v = loadElement(s.b, kernel.loc, array, entry(loop.getInductionVar(), l), type, false);
+    Value v = loadElement(s.b, kernel.loc, array,
+                          entry(loop.getInductionVar(), l), type, false);
     next.push_back(accumulator.combine(s.b, loop.getRegionIterArg(l), v));
   }
   s.b.create<scf::YieldOp>(next);
@@ -223,6 +254,9 @@ SmallVector<Value> CudaColumns::acrossWarps(Accumulator &accumulator, ArrayRef<V
 
 } // namespace
 
-LogicalResult emitCudaColumns(KernelFunction &kernel, const ReductionPlan &plan) { return CudaColumns(kernel, plan).emit(); }
+LogicalResult emitCudaColumns(KernelFunction &kernel,
+                              const ReductionPlan &plan) {
+  return CudaColumns(kernel, plan).emit();
+}
 
 } // namespace halftone::codegen

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a vector of elements along the innermost dimension. Outputs of different shapes get blocks of their own.
+// One thread a vector of elements along the innermost dimension. Outputs of
+// different shapes get blocks of their own.
 #include "compiler/codegen/CudaBuilder.h"
 #include "compiler/codegen/VectorAccess.h"
 #include "compiler/graph/GraphOps.h"
@@ -13,7 +14,8 @@ constexpr int64_t kThreads = 256;
 
 class CudaPointwise {
 public:
-  CudaPointwise(KernelFunction &kernel, const OutputGroup &group, Space groupSpace)
+  CudaPointwise(KernelFunction &kernel, const OutputGroup &group,
+                Space groupSpace)
       : kernel(kernel), group(group), space(std::move(groupSpace)) {
     int64_t inner = space.extents.back(), rows = space.size() / inner;
     // A flat space may have a tail, whose elements get a thread each.
@@ -32,8 +34,10 @@ public:
     Value block = s.block(forms);
     if (first)
       block = s.sub(block, s.constantIndex(first));
-    Value unit = s.add(s.mul(block, s.constantIndex(kThreads)), s.thread(forms));
-    forms.setRange(unit, 0, vectors - 1); // Where it is used as a vector's number.
+    Value unit =
+        s.add(s.mul(block, s.constantIndex(kThreads)), s.thread(forms));
+    forms.setRange(unit, 0,
+                   vectors - 1); // Where it is used as a vector's number.
     auto vector = [&] {
       SmallVector<int64_t> extents(space.extents);
       extents.back() /= length;
@@ -42,12 +46,14 @@ public:
       emitLanes(s, pull, index, start, length);
     };
     auto rest = [&] {
-      s.when(s.compare(Compare::Less, unit, s.constantIndex(vectors + tail)), [&] {
-        int64_t inner = space.extents.back();
-        Value element = s.add(unit, s.constantIndex(inner - tail - vectors));
-        forms.setRange(element, inner - tail, inner - 1);
-        emitLanes(s, pull, {}, element, 1);
-      });
+      s.when(s.compare(Compare::Less, unit, s.constantIndex(vectors + tail)),
+             [&] {
+               int64_t inner = space.extents.back();
+               Value element =
+                   s.add(unit, s.constantIndex(inner - tail - vectors));
+               forms.setRange(element, inner - tail, inner - 1);
+               emitLanes(s, pull, {}, element, 1);
+             });
     };
     Value inside = s.compare(Compare::Less, unit, s.constantIndex(vectors));
     if (tail)
@@ -60,7 +66,8 @@ public:
   IndexForms forms;
 
 private:
-  void emitLanes(CudaBuilder &s, Pull &pull, ValueRange outer, Value start, int64_t lanes) {
+  void emitLanes(CudaBuilder &s, Pull &pull, ValueRange outer, Value start,
+                 int64_t lanes) {
     SmallVector<SmallVector<Value>> indices, scalars;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       SmallVector<Value> index(outer);
@@ -90,7 +97,8 @@ LogicalResult emitCudaPointwise(KernelFunction &kernel) {
       return failure();
     if (failed(kernel.noteReuse(groups.size() == 1 ? &probe : nullptr)))
       return failure();
-    emitters.push_back(std::make_unique<CudaPointwise>(kernel, group, probe.collapse()));
+    emitters.push_back(
+        std::make_unique<CudaPointwise>(kernel, group, probe.collapse()));
     blocks += emitters.back()->blocks();
   }
   kernel.info.schedule = "pointwise";
@@ -105,7 +113,9 @@ LogicalResult emitCudaPointwise(KernelFunction &kernel) {
     } else {
       Value block = s.block(emitter->forms);
       // Unsigned: blocks before the first are not less.
-      s.when(s.compare(Compare::Less, s.sub(block, s.constantIndex(first)), s.constantIndex(emitter->blocks())), body);
+      s.when(s.compare(Compare::Less, s.sub(block, s.constantIndex(first)),
+                       s.constantIndex(emitter->blocks())),
+             body);
     }
     if (failed(result))
       return failure();

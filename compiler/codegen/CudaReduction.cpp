@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row kernels: a warp or a block a row. A thread's partial results meet in shuffles, then in shared memory, in a fixed order.
+// Row kernels: a warp or a block a row. A thread's partial results meet in
+// shuffles, then in shared memory, in a fixed order.
 #include "compiler/codegen/CudaBuilder.h"
 #include "compiler/codegen/ReductionPlan.h"
 #include "compiler/codegen/RunNest.h"
@@ -13,16 +14,21 @@ using namespace mlir;
 namespace halftone::codegen {
 namespace {
 
-/// Longest chain of additions that stays in f32, and the longest row for one warp.
+/// Longest chain of additions that stays in f32, and the longest row for one
+/// warp.
 constexpr int64_t kChain = 64, kWarpRow = 1024, kWarpsOfRows = 4;
 
 class CudaRow {
 public:
   CudaRow(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel), pull(kernel.fused, kernel.buffers, kernel.writable, forms), nest(plan, forms) {
+      : kernel(kernel), plan(plan), s(kernel),
+        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
+        nest(plan, forms) {
     pull.setReader([this](OpBuilder &, Value v, ValueRange index) -> Value {
       auto known = finished.find(v.getDefiningOp());
-      return known != finished.end() && nest.isAtRow(index, graph::shapeOf(v)) ? known->second : Value();
+      return known != finished.end() && nest.isAtRow(index, graph::shapeOf(v))
+                 ? known->second
+                 : Value();
     });
   }
 
@@ -33,7 +39,8 @@ private:
   void emitRow();
   void emitLevel(ArrayRef<Operation *> reductions);
   Value acrossThreads(Accumulator &accumulator, Value partial);
-  using Body = function_ref<SmallVector<Value>(ArrayRef<SmallVector<Value>> indices, ValueRange carried)>;
+  using Body = function_ref<SmallVector<Value>(
+      ArrayRef<SmallVector<Value>> indices, ValueRange carried)>;
   SmallVector<Value> pass(ValueRange start, Body body);
   void pullRowValues(size_t level) {
     for (Value v : plan.rowValues[level])
@@ -64,7 +71,9 @@ void CudaRow::choose() {
   if (plan.count <= kWarpRow)
     threads = kWarp;
   else
-    threads = std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(units, 4)), 128, nest.rows() < 512 ? 1024 : 512);
+    threads =
+        std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(units, 4)), 128,
+                            nest.rows() < 512 ? 1024 : 512);
 }
 
 LogicalResult CudaRow::emit() {
@@ -80,7 +89,8 @@ LogicalResult CudaRow::emit() {
     s.launch(llvm::divideCeil(rows, kWarpsOfRows), kWarpsOfRows * kWarp);
     Value id = s.thread(forms);
     thread = s.rem(id, s.constantIndex(kWarp));
-    Value row = s.add(s.mul(s.block(forms), s.constantIndex(kWarpsOfRows)), s.div(id, s.constantIndex(kWarp)));
+    Value row = s.add(s.mul(s.block(forms), s.constantIndex(kWarpsOfRows)),
+                      s.div(id, s.constantIndex(kWarp)));
     forms.setRange(row, 0, rows - 1);
     s.when(s.compare(Compare::Less, row, s.constantIndex(rows)), [&] {
       nest.setRow(s, row);
@@ -108,18 +118,23 @@ void CudaRow::emitRow() {
     });
   if (plan.rowOutputs.empty())
     return;
-  SmallVector<Value> row = nest.rowIndex(s), scalars = pull.outputsAt(s.b, plan.rowOutputs, row);
-  // An output may lie where an input of the row was: everyone must have read it.
+  SmallVector<Value> row = nest.rowIndex(s),
+                     scalars = pull.outputsAt(s.b, plan.rowOutputs, row);
+  // An output may lie where an input of the row was: everyone must have read
+  // it.
   if (llvm::is_contained(kernel.writable, true))
     threads > kWarp ? s.barrier() : s.syncWarp();
-  s.when(s.compare(Compare::Equal, thread, s.constantIndex(0)), [&] { pull.store(s.b, plan.rowOutputs, row, scalars); });
+  s.when(s.compare(Compare::Equal, thread, s.constantIndex(0)),
+         [&] { pull.store(s.b, plan.rowOutputs, row, scalars); });
 }
 
 /// One pass over the thread's share of the row, `length` elements at a time.
 SmallVector<Value> CudaRow::pass(ValueRange start, Body body) {
   SmallVector<int64_t> extents = nest.reducedExtents();
   OpBuilder::InsertionGuard guard(s.b);
-  auto loop = s.b.create<scf::ForOp>(thread, s.constantIndex(plan.count / length), s.constantIndex(threads), start);
+  auto loop =
+      s.b.create<scf::ForOp>(thread, s.constantIndex(plan.count / length),
+                             s.constantIndex(threads), start);
   s.b.setInsertionPointToStart(loop.getBody());
   forms.setRange(loop.getInductionVar(), 0, plan.count / length - 1);
   Value first = s.mul(loop.getInductionVar(), s.constantIndex(length));
@@ -143,16 +158,20 @@ void CudaRow::emitLevel(ArrayRef<Operation *> reductions) {
     for (int64_t lane = 0; lane < length; ++lane)
       start.push_back(accumulators.back().init(s.b));
   }
-  SmallVector<Value> partial = pass(start, [&](ArrayRef<SmallVector<Value>> indices, ValueRange carried) {
-    SmallVector<Value> next;
-    for (auto [r, accumulator] : llvm::enumerate(accumulators))
-      for (int64_t lane = 0; lane < length; ++lane) {
-        Value data = accumulator.op->getOperand(0);
-        Value element = pull.at(s.b, data, s.broadcastIndex(indices[lane], graph::shapeOf(data)));
-        next.push_back(accumulator.combineElement(s.b, carried[r * length + lane], element));
-      }
-    return next;
-  });
+  SmallVector<Value> partial = pass(
+      start, [&](ArrayRef<SmallVector<Value>> indices, ValueRange carried) {
+        SmallVector<Value> next;
+        for (auto [r, accumulator] : llvm::enumerate(accumulators))
+          for (int64_t lane = 0; lane < length; ++lane) {
+            Value data = accumulator.op->getOperand(0);
+            Value element =
+                pull.at(s.b, data,
+                        s.broadcastIndex(indices[lane], graph::shapeOf(data)));
+            next.push_back(accumulator.combineElement(
+                s.b, carried[r * length + lane], element));
+          }
+        return next;
+      });
   for (auto [r, op] : llvm::enumerate(reductions)) {
     Accumulator accumulator(op, /*mayWiden=*/true);
     Value sum;
@@ -160,7 +179,8 @@ void CudaRow::emitLevel(ArrayRef<Operation *> reductions) {
       Value v = s.convert(partial[r * length + lane], accumulator.type());
       sum = sum ? accumulator.combine(s.b, sum, v) : v;
     }
-    finished[op] = accumulator.finish(s.b, acrossThreads(accumulator, sum), plan.count);
+    finished[op] =
+        accumulator.finish(s.b, acrossThreads(accumulator, sum), plan.count);
   }
 }
 
@@ -170,18 +190,23 @@ Value CudaRow::acrossThreads(Accumulator &accumulator, Value partial) {
     return v;
   int64_t warps = threads / kWarp;
   Value array = s.sharedArray(warps, accumulator.type());
-  Value lane = s.rem(thread, s.constantIndex(kWarp)), warp = s.div(thread, s.constantIndex(kWarp));
-  s.when(s.compare(Compare::Equal, lane, s.constantIndex(0)),
-         [&] { storeElement(s.b, kernel.loc, v, array, warp, accumulator.type()); });
+  Value lane = s.rem(thread, s.constantIndex(kWarp)),
+        warp = s.div(thread, s.constantIndex(kWarp));
+  s.when(s.compare(Compare::Equal, lane, s.constantIndex(0)), [&] {
+    storeElement(s.b, kernel.loc, v, array, warp, accumulator.type());
+  });
   s.barrier();
-  // Every warp combines the warps' results again, so that all threads have the sum without a second barrier.
-  v = loadElement(s.b, kernel.loc, array, s.rem(lane, s.constantIndex(warps)), accumulator.type(), false);
+  // Every warp combines the warps' results again, so that all threads have the
+  // sum without a second barrier.
+  v = loadElement(s.b, kernel.loc, array, s.rem(lane, s.constantIndex(warps)),
+                  accumulator.type(), false);
   return s.reduceLanes(accumulator, v, warps);
 }
 
 } // namespace
 
-LogicalResult emitCudaReduction(KernelFunction &kernel, const AccessProbe &probe) {
+LogicalResult emitCudaReduction(KernelFunction &kernel,
+                                const AccessProbe &probe) {
   auto plan = planReductions(kernel.fused, probe);
   if (failed(plan))
     return failure();

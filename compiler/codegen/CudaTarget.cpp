@@ -19,17 +19,19 @@ namespace {
 
 constexpr const char *kTriple = "nvptx64-nvidia-cuda";
 
-std::unique_ptr<llvm::TargetMachine> targetMachine(unsigned sm, std::string &problem) {
+std::unique_ptr<llvm::TargetMachine> targetMachine(unsigned sm,
+                                                   std::string &problem) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(kTriple, problem);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(kTriple, problem);
   if (!target)
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, "sm_" + std::to_string(sm), "+ptx80", llvm::TargetOptions(), std::nullopt, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+      kTriple, "sm_" + std::to_string(sm), "+ptx80", llvm::TargetOptions(),
+      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -43,27 +45,32 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, modules);
 }
 
 } // namespace
 
 FailureOr<std::string> toPtx(ModuleOp module, unsigned sm) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, "kernels");
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "kernels");
   if (!llvmModule)
-    return module.emitError("generated kernels do not translate to LLVM IR"), failure();
+    return module.emitError("generated kernels do not translate to LLVM IR"),
+           failure();
   std::string problem;
   auto machine = targetMachine(sm, problem);
   if (!machine)
-    return module.emitError("LLVM generates no PTX here: ") << problem, failure();
+    return module.emitError("LLVM generates no PTX here: ") << problem,
+           failure();
   llvmModule->setTargetTriple(kTriple);
   llvmModule->setDataLayout(machine->createDataLayout());
   optimize(*llvmModule, *machine);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
     return module.emitError("LLVM prints no PTX here"), failure();
   passes.run(*llvmModule);
   return text.str().str();

@@ -10,18 +10,27 @@ using namespace mlir;
 namespace halftone::codegen {
 namespace {
 
-bool may(arith::FastMathFlags flags, arith::FastMathFlags flag) { return arith::bitEnumContainsAll(flags, flag); }
+bool may(arith::FastMathFlags flags, arith::FastMathFlags flag) {
+  return arith::bitEnumContainsAll(flags, flag);
+}
 
-/// The product that may be fused into a sum: nothing else reads it, so that no result is computed twice in two ways.
+/// The product that may be fused into a sum: nothing else reads it, so that no
+/// result is computed twice in two ways.
 arith::MulFOp fusable(Value v) {
   auto product = v.getDefiningOp<arith::MulFOp>();
-  return product && product->hasOneUse() && may(product.getFastmath(), arith::FastMathFlags::contract) ? product : arith::MulFOp();
+  return product && product->hasOneUse() &&
+                 may(product.getFastmath(), arith::FastMathFlags::contract)
+             ? product
+             : arith::MulFOp();
 }
 
 /// x*y + z, x*y - z and z - x*y with one rounding.
 void fuseMultiplyAdd(Operation *op) {
   if (!isa<arith::AddFOp, arith::SubFOp>(op) ||
-      !may(cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(), arith::FastMathFlags::contract))
+      !may(cast<arith::ArithFastMathInterface>(op)
+               .getFastMathFlagsAttr()
+               .getValue(),
+           arith::FastMathFlags::contract))
     return;
   bool isSub = isa<arith::SubFOp>(op);
   ImplicitLocOpBuilder b(op->getLoc(), op);
@@ -42,13 +51,16 @@ void fuseMultiplyAdd(Operation *op) {
   product->erase();
 }
 
-/// Contraction has been decided; what LLVM may still do is reassociate our own accumulators.
+/// Contraction has been decided; what LLVM may still do is reassociate our own
+/// accumulators.
 void keepOnlyReassociation(Operation *op) {
   auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
   if (!fast || !fast.getFastMathFlagsAttr())
     return;
-  auto kept = fast.getFastMathFlagsAttr().getValue() & arith::FastMathFlags::reassoc;
-  op->setAttr(fast.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op->getContext(), kept));
+  auto kept =
+      fast.getFastMathFlagsAttr().getValue() & arith::FastMathFlags::reassoc;
+  op->setAttr(fast.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(op->getContext(), kept));
 }
 
 Value expand(Operation *op, ImplicitLocOpBuilder &b) {
@@ -63,7 +75,8 @@ Value expand(Operation *op, ImplicitLocOpBuilder &b) {
       .Case([&](math::SinOp o) { return f.sin(o.getOperand()); })
       .Case([&](math::CosOp o) { return f.cos(o.getOperand()); })
       .Case([&](math::PowFOp o) { return f.pow(o.getLhs(), o.getRhs()); })
-      .Case([&](arith::RemFOp o) { return f.remainder(o.getLhs(), o.getRhs()); })
+      .Case(
+          [&](arith::RemFOp o) { return f.remainder(o.getLhs(), o.getRhs()); })
       .Default([](Operation *) { return Value(); });
 }
 

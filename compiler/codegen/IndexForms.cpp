@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remainder x mod c is x - c * (x div c), so that delinearizing and linearizing again cancels term by term.
+// The remainder x mod c is x - c * (x div c), so that delinearizing and
+// linearizing again cancels term by term.
 #include "compiler/codegen/IndexForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,7 +14,8 @@ namespace halftone::codegen {
 namespace {
 
 int64_t saturate(__int128 v) {
-  return static_cast<int64_t>(std::clamp<__int128>(v, -IndexRange::kUnbounded, IndexRange::kUnbounded));
+  return static_cast<int64_t>(
+      std::clamp<__int128>(v, -IndexRange::kUnbounded, IndexRange::kUnbounded));
 }
 
 std::optional<int64_t> constantOf(Value v) {
@@ -23,7 +25,9 @@ std::optional<int64_t> constantOf(Value v) {
   return std::nullopt;
 }
 
-int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+int64_t floorDiv(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
 
 } // namespace
 
@@ -62,7 +66,9 @@ IndexForm operator*(const IndexForm &a, int64_t factor) {
   return product;
 }
 
-IndexForm operator-(const IndexForm &a, const IndexForm &b) { return a + b * -1; }
+IndexForm operator-(const IndexForm &a, const IndexForm &b) {
+  return a + b * -1;
+}
 
 IndexForm IndexForms::asForm(unsigned atom) const {
   IndexForm form;
@@ -70,19 +76,23 @@ IndexForm IndexForms::asForm(unsigned atom) const {
   return form;
 }
 
-void IndexForms::setRange(Value index, int64_t min, int64_t max) { ranges[index] = {min, max}; }
+void IndexForms::setRange(Value index, int64_t min, int64_t max) {
+  ranges[index] = {min, max};
+}
 
 unsigned IndexForms::atomOf(Value opaque) {
   auto [it, isNew] = opaqueAtoms.try_emplace(number(opaque), atoms.size());
   if (isNew) {
     auto known = ranges.find(opaque);
-    atoms.push_back({opaque, {}, 0, known == ranges.end() ? IndexRange() : known->second});
+    atoms.push_back(
+        {opaque, {}, 0, known == ranges.end() ? IndexRange() : known->second});
   }
   return it->second;
 }
 
 bool IndexForms::isLinear(Operation *op) {
-  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp, arith::ConstantOp>(op);
+  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivUIOp,
+             arith::RemUIOp, arith::ConstantOp>(op);
 }
 
 IndexForm IndexForms::of(Value index) {
@@ -105,9 +115,11 @@ IndexForm IndexForms::compute(Value index) {
   if (op && ranges.count(index))
     return opaque();
   if (!op) {
-    auto loop = dyn_cast_or_null<scf::ForOp>(index.getParentBlock()->getParentOp());
+    auto loop =
+        dyn_cast_or_null<scf::ForOp>(index.getParentBlock()->getParentOp());
     if (loop && loop.getInductionVar() == index && !ranges.count(index)) {
-      auto lower = constantOf(loop.getLowerBound()), upper = constantOf(loop.getUpperBound());
+      auto lower = constantOf(loop.getLowerBound()),
+           upper = constantOf(loop.getUpperBound());
       if (lower && upper)
         setRange(index, *lower, std::max(*lower, *upper - 1));
     }
@@ -134,7 +146,8 @@ IndexForm IndexForms::compute(Value index) {
 }
 
 IndexRange IndexForms::range(const IndexForm &form) const {
-  // A group k * (x - c * (x div c)) is k times a remainder, whose bounds the terms one by one do not show.
+  // A group k * (x - c * (x div c)) is k times a remainder, whose bounds the
+  // terms one by one do not show.
   for (auto [id, coefficient] : form.terms) {
     const Atom &a = atoms[id];
     if (a.value || coefficient >= 0 || coefficient % a.divisor != 0)
@@ -155,7 +168,8 @@ IndexRange IndexForms::range(const IndexForm &form) const {
     const IndexRange &r = atoms[id].range;
     auto bound = [&](int64_t end) -> __int128 {
       if (end <= -IndexRange::kUnbounded || end >= IndexRange::kUnbounded)
-        return (end > 0) == (coefficient > 0) ? IndexRange::kUnbounded : -IndexRange::kUnbounded;
+        return (end > 0) == (coefficient > 0) ? IndexRange::kUnbounded
+                                              : -IndexRange::kUnbounded;
       return __int128(end) * coefficient;
     };
     __int128 a = bound(r.min), b = bound(r.max);
@@ -178,7 +192,8 @@ IndexForm IndexForms::divide(const IndexForm &form, int64_t divisor) {
   quotient.constant = floorDiv(form.constant, divisor);
   rest.constant = form.constant - quotient.constant * divisor;
   IndexRange r = range(rest);
-  if (r.min < 0) // The split is only exact for a rest that is no less than 0: divide the whole.
+  if (r.min < 0) // The split is only exact for a rest that is no less than 0:
+                 // divide the whole.
     return quotientAtom(form, divisor);
   if (r.max < divisor)
     return quotient;
@@ -193,7 +208,8 @@ IndexForm IndexForms::quotientAtom(const IndexForm &form, int64_t divisor) {
   if (best > 1 && best < divisor) {
     IndexForm large, small;
     for (auto [id, c] : form.terms)
-      (c % best == 0 ? large : small).terms.push_back({id, c % best == 0 ? c / best : c});
+      (c % best == 0 ? large : small)
+          .terms.push_back({id, c % best == 0 ? c / best : c});
     large.constant = floorDiv(form.constant, best);
     small.constant = form.constant - large.constant * best;
     IndexRange r = range(small);
@@ -201,7 +217,8 @@ IndexForm IndexForms::quotientAtom(const IndexForm &form, int64_t divisor) {
       return divide(large, divisor / best);
   }
   // (x div a) div b is x div (a*b).
-  if (form.constant == 0 && form.terms.size() == 1 && form.terms[0].second == 1) {
+  if (form.constant == 0 && form.terms.size() == 1 &&
+      form.terms[0].second == 1) {
     const Atom &inner = atoms[form.terms[0].first];
     if (!inner.value)
       return divide(IndexForm(inner.dividend), inner.divisor * divisor);
@@ -209,8 +226,12 @@ IndexForm IndexForms::quotientAtom(const IndexForm &form, int64_t divisor) {
   auto [it, isNew] = quotients.try_emplace({form, divisor}, atoms.size());
   if (isNew) {
     IndexRange r = range(form);
-    atoms.push_back({Value(), form, divisor,
-                     {std::max<int64_t>(0, r.min) / divisor, r.max >= IndexRange::kUnbounded ? r.max : r.max / divisor}});
+    atoms.push_back(
+        {Value(),
+         form,
+         divisor,
+         {std::max<int64_t>(0, r.min) / divisor,
+          r.max >= IndexRange::kUnbounded ? r.max : r.max / divisor}});
   }
   return asForm(it->second);
 }
@@ -228,19 +249,26 @@ unsigned IndexForms::number(Value v) {
   unsigned result;
   Operation *op = v.getDefiningOp();
   if (op && v.getType().isIndex() && isLinear(op) && !ranges.count(v)) {
-    // May meet this value again as an opaque atom (a division by a non-constant): give it a number of its own first.
+    // May meet this value again as an opaque atom (a division by a
+    // non-constant): give it a number of its own first.
     numbers[v] = nextNumber++;
     result = number(of(v));
   } else if (op && op->getNumRegions() == 0 && isPure(op) && !ranges.count(v)) {
-    std::vector<const void *> key{op->getName().getAsOpaquePointer(), op->getAttrDictionary().getAsOpaquePointer(),
-                                  reinterpret_cast<const void *>(uintptr_t(cast<OpResult>(v).getResultNumber())),
-                                  v.getType().getAsOpaquePointer(),
-                                  // Equal values in different blocks stay apart: neither may dominate the other.
-                                  op->hasTrait<OpTrait::ConstantLike>() ? nullptr : op->getBlock()};
+    std::vector<const void *> key{
+        op->getName().getAsOpaquePointer(),
+        op->getAttrDictionary().getAsOpaquePointer(),
+        reinterpret_cast<const void *>(
+            uintptr_t(cast<OpResult>(v).getResultNumber())),
+        v.getType().getAsOpaquePointer(),
+        // Equal values in different blocks stay apart: neither may dominate the
+        // other.
+        op->hasTrait<OpTrait::ConstantLike>() ? nullptr : op->getBlock()};
     for (Value operand : op->getOperands())
-      key.push_back(reinterpret_cast<const void *>(uintptr_t(
-          operand.getType().isIndex() ? number(of(operand)) : number(operand))));
-    auto [entry, isNew] = operationNumbers.try_emplace(std::move(key), nextNumber);
+      key.push_back(reinterpret_cast<const void *>(
+          uintptr_t(operand.getType().isIndex() ? number(of(operand))
+                                                : number(operand))));
+    auto [entry, isNew] =
+        operationNumbers.try_emplace(std::move(key), nextNumber);
     nextNumber += isNew;
     result = entry->second;
   } else {
@@ -250,20 +278,28 @@ unsigned IndexForms::number(Value v) {
   return result;
 }
 
-Value IndexForms::materialize(OpBuilder &b, Location loc, const IndexForm &form) {
-  auto constant = [&](int64_t c) -> Value { return b.create<arith::ConstantIndexOp>(loc, c); };
+Value IndexForms::materialize(OpBuilder &b, Location loc,
+                              const IndexForm &form) {
+  auto constant = [&](int64_t c) -> Value {
+    return b.create<arith::ConstantIndexOp>(loc, c);
+  };
   constexpr auto kNoWrap = arith::IntegerOverflowFlags::nsw;
   Value sum;
   for (auto [id, coefficient] : form.terms) {
     const Atom a = atoms[id];
-    Value v = a.value ? a.value : b.create<arith::DivUIOp>(loc, materialize(b, loc, a.dividend), constant(a.divisor));
+    Value v =
+        a.value ? a.value
+                : b.create<arith::DivUIOp>(loc, materialize(b, loc, a.dividend),
+                                           constant(a.divisor));
     if (coefficient != 1)
       v = b.create<arith::MulIOp>(loc, v, constant(coefficient), kNoWrap);
     sum = sum ? b.create<arith::AddIOp>(loc, sum, v, kNoWrap) : v;
   }
   if (!sum)
     return constant(form.constant);
-  return form.constant ? b.create<arith::AddIOp>(loc, sum, constant(form.constant), kNoWrap) : sum;
+  return form.constant ? b.create<arith::AddIOp>(
+                             loc, sum, constant(form.constant), kNoWrap)
+                       : sum;
 }
 
 } // namespace halftone::codegen

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index arithmetic as canonical sums, so that equal indices are recognised as equal, divisions of known ranges disappear, and strides
-// can be read off. Also numbers any value, equal ones alike.
+// Index arithmetic as canonical sums, so that equal indices are recognised as
+// equal, divisions of known ranges disappear, and strides can be read off. Also
+// numbers any value, equal ones alike.
 #pragma once
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
@@ -15,9 +16,12 @@ struct IndexForm {
 
   bool isConstant() const { return terms.empty(); }
   int64_t coefficient(unsigned atom) const;
-  bool operator==(const IndexForm &other) const { return constant == other.constant && terms == other.terms; }
+  bool operator==(const IndexForm &other) const {
+    return constant == other.constant && terms == other.terms;
+  }
   bool operator<(const IndexForm &other) const {
-    return constant != other.constant ? constant < other.constant : terms < other.terms;
+    return constant != other.constant ? constant < other.constant
+                                      : terms < other.terms;
   }
 };
 
@@ -34,7 +38,8 @@ struct IndexRange {
 /// The forms of all index values of one kernel. Values must outlive the object.
 class IndexForms {
 public:
-  /// An atom is an opaque value (a loop's variable, an index read from memory) or the quotient of a form by a constant.
+  /// An atom is an opaque value (a loop's variable, an index read from memory)
+  /// or the quotient of a form by a constant.
   struct Atom {
     mlir::Value value; ///< Null for a quotient.
     IndexForm dividend;
@@ -42,7 +47,8 @@ public:
     IndexRange range;
   };
 
-  /// Form of a value of type `index`. Unsigned division and remainder by constants become quotient atoms where the dividend cannot be negative.
+  /// Form of a value of type `index`. Unsigned division and remainder by
+  /// constants become quotient atoms where the dividend cannot be negative.
   IndexForm of(mlir::Value index);
   /// Declares the bounds of a value before its first use, and makes it opaque.
   void setRange(mlir::Value index, int64_t min, int64_t max);
@@ -50,12 +56,14 @@ public:
   /// Quotient of a form that is not negative.
   IndexForm divide(const IndexForm &form, int64_t divisor);
 
-  /// Equal for values that are certainly equal: index values by their form, pure operations by their operands.
+  /// Equal for values that are certainly equal: index values by their form,
+  /// pure operations by their operands.
   unsigned number(mlir::Value v);
   unsigned number(const IndexForm &form);
 
   /// Emits the form. Reuses nothing; LLVM hoists and shares.
-  mlir::Value materialize(mlir::OpBuilder &b, mlir::Location loc, const IndexForm &form);
+  mlir::Value materialize(mlir::OpBuilder &b, mlir::Location loc,
+                          const IndexForm &form);
 
   const Atom &atom(unsigned id) const { return atoms[id]; }
   unsigned atomOf(mlir::Value opaque);

@@ -13,25 +13,33 @@ inline constexpr llvm::StringLiteral kInPlace = "in_place";
 
 struct KernelFunction {
   graph::FusedOp fused;
-  mlir::Operation *function;                ///< An llvm.func.
-  mlir::OpBuilder b;                        ///< At the end of the function's body.
+  mlir::Operation *function; ///< An llvm.func.
+  mlir::OpBuilder b;         ///< At the end of the function's body.
   mlir::Location loc;
-  llvm::SmallVector<mlir::Value> buffers;   ///< Flat memrefs: inputs, then outputs.
-  llvm::SmallVector<bool> writable;         ///< Inputs that share memory with an output.
-  mlir::Value begin, end;                   ///< CPU: the work items, `index` values.
+  llvm::SmallVector<mlir::Value>
+      buffers; ///< Flat memrefs: inputs, then outputs.
+  llvm::SmallVector<bool>
+      writable;           ///< Inputs that share memory with an output.
+  mlir::Value begin, end; ///< CPU: the work items, `index` values.
   KernelInfo &info;
 
-  /// Fills `writable` from the region's `in_place`; fails with a diagnostic for a pair that the probe (none: any pair) does not allow.
+  /// Fills `writable` from the region's `in_place`; fails with a diagnostic for
+  /// a pair that the probe (none: any pair) does not allow.
   mlir::LogicalResult noteReuse(const AccessProbe *probe);
-  llvm::SmallVector<unsigned> allOutputs() { return llvm::to_vector(llvm::seq<unsigned>(0, fused.getOutputs().size())); }
+  llvm::SmallVector<unsigned> allOutputs() {
+    return llvm::to_vector(llvm::seq<unsigned>(0, fused.getOutputs().size()));
+  }
 };
 
-/// Emit the body of a kernel and fill its info; the domain is not empty. Errors are emitted.
+/// Emit the body of a kernel and fill its info; the domain is not empty. Errors
+/// are emitted.
 mlir::LogicalResult emitCpuPointwise(KernelFunction &kernel);
-mlir::LogicalResult emitCpuReduction(KernelFunction &kernel, const AccessProbe &probe);
+mlir::LogicalResult emitCpuReduction(KernelFunction &kernel,
+                                     const AccessProbe &probe);
 mlir::LogicalResult emitCpuScatter(KernelFunction &kernel);
 mlir::LogicalResult emitCudaPointwise(KernelFunction &kernel);
-mlir::LogicalResult emitCudaReduction(KernelFunction &kernel, const AccessProbe &probe);
+mlir::LogicalResult emitCudaReduction(KernelFunction &kernel,
+                                      const AccessProbe &probe);
 mlir::LogicalResult emitCudaScatter(KernelFunction &kernel);
 
 /// The outputs of a region that have one shape.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memref is a bare pointer here, and loops are emitted with their test at the end, which carries the annotations.
+// A memref is a bare pointer here, and loops are emitted with their test at the
+// end, which carries the annotations.
 #include "compiler/codegen/LowerToLLVM.h"
 #include "compiler/codegen/Storage.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -26,7 +27,9 @@ LLVM::AccessGroupAttr parallelGroup(Operation *op) {
 struct LowerFor : OpConversionPattern<scf::ForOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(scf::ForOp loop, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(scf::ForOp loop, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     Location loc = loop.getLoc();
     bool isParallel = loop->hasAttr(kParallelLoop);
     auto group = isParallel ? parallelGroup(loop) : LLVM::AccessGroupAttr();
@@ -51,35 +54,49 @@ struct LowerFor : OpConversionPattern<scf::ForOp> {
     rewriter.setInsertionPointToEnd(before);
     SmallVector<Value> start{adaptor.getLowerBound()};
     llvm::append_range(start, adaptor.getInitArgs());
-    Value enter = rewriter.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::slt, adaptor.getLowerBound(), adaptor.getUpperBound());
-    rewriter.create<LLVM::CondBrOp>(loc, enter, first, start, after, adaptor.getInitArgs());
+    Value enter = rewriter.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::slt,
+                                                adaptor.getLowerBound(),
+                                                adaptor.getUpperBound());
+    rewriter.create<LLVM::CondBrOp>(loc, enter, first, start, after,
+                                    adaptor.getInitArgs());
 
     rewriter.setInsertionPoint(yield);
     SmallVector<Value> carried;
     if (failed(rewriter.getRemappedValues(yield.getOperands(), carried)))
       return failure();
-    Value next = rewriter.create<LLVM::AddOp>(loc, first->getArgument(0), adaptor.getStep(), LLVM::IntegerOverflowFlags::nsw);
-    Value more = rewriter.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::slt, next, adaptor.getUpperBound());
+    Value next = rewriter.create<LLVM::AddOp>(loc, first->getArgument(0),
+                                              adaptor.getStep(),
+                                              LLVM::IntegerOverflowFlags::nsw);
+    Value more = rewriter.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::slt,
+                                               next, adaptor.getUpperBound());
     SmallVector<Value> again{next};
     llvm::append_range(again, carried);
-    auto branch = rewriter.create<LLVM::CondBrOp>(loc, more, first, again, after, carried);
+    auto branch = rewriter.create<LLVM::CondBrOp>(loc, more, first, again,
+                                                  after, carried);
     if (group)
-      branch.setLoopAnnotationAttr(LLVM::LoopAnnotationAttr::get(rewriter.getContext(), {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
-                                                                 /*mustProgress=*/rewriter.getBoolAttr(true), {}, {}, {}, group));
+      branch.setLoopAnnotationAttr(LLVM::LoopAnnotationAttr::get(
+          rewriter.getContext(), {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+          /*mustProgress=*/rewriter.getBoolAttr(true), {}, {}, {}, group));
     rewriter.eraseOp(yield);
     rewriter.replaceOp(loop, results);
     return success();
   }
 };
 
-Value elementAddress(ConversionPatternRewriter &rewriter, Location loc, Value pointer, Value offset, Type element) {
+Value elementAddress(ConversionPatternRewriter &rewriter, Location loc,
+                     Value pointer, Value offset, Type element) {
   if (!offset.getType().isInteger(64))
     offset = rewriter.create<LLVM::ZExtOp>(loc, rewriter.getI64Type(), offset);
-  return rewriter.create<LLVM::GEPOp>(loc, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{offset}, /*inbounds=*/true);
+  return rewriter.create<LLVM::GEPOp>(loc, pointer.getType(), element, pointer,
+                                      ArrayRef<LLVM::GEPArg>{offset},
+                                      /*inbounds=*/true);
 }
 
 /// bf16 moves as i16: vectors of bf16 are no types of every processor.
-Type movedType(Type element) { return element.isBF16() ? IntegerType::get(element.getContext(), 16) : element; }
+Type movedType(Type element) {
+  return element.isBF16() ? IntegerType::get(element.getContext(), 16)
+                          : element;
+}
 
 template <typename Op> void annotate(Operation *from, Op to) {
   if (from->hasAttr(kParallel))
@@ -89,9 +106,13 @@ template <typename Op> void annotate(Operation *from, Op to) {
 
 struct LowerLoad : OpConversionPattern<memref::LoadOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Type element = op.getMemRefType().getElementType(), moved = movedType(element);
-    Value address = elementAddress(rewriter, op.getLoc(), adaptor.getMemref(), adaptor.getIndices()[0], moved);
+  LogicalResult
+  matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Type element = op.getMemRefType().getElementType(),
+         moved = movedType(element);
+    Value address = elementAddress(rewriter, op.getLoc(), adaptor.getMemref(),
+                                   adaptor.getIndices()[0], moved);
     auto load = rewriter.create<LLVM::LoadOp>(op.getLoc(), moved, address);
     load.setInvariant(op->hasAttr(kInvariant));
     annotate(op, load);
@@ -105,9 +126,13 @@ struct LowerLoad : OpConversionPattern<memref::LoadOp> {
 
 struct LowerStore : OpConversionPattern<memref::StoreOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Type element = op.getMemRefType().getElementType(), moved = movedType(element);
-    Value address = elementAddress(rewriter, op.getLoc(), adaptor.getMemref(), adaptor.getIndices()[0], moved);
+  LogicalResult
+  matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Type element = op.getMemRefType().getElementType(),
+         moved = movedType(element);
+    Value address = elementAddress(rewriter, op.getLoc(), adaptor.getMemref(),
+                                   adaptor.getIndices()[0], moved);
     Value value = adaptor.getValue();
     if (moved != element)
       value = rewriter.create<LLVM::BitcastOp>(op.getLoc(), moved, value);
@@ -119,11 +144,16 @@ struct LowerStore : OpConversionPattern<memref::StoreOp> {
 
 struct LowerAlloca : OpConversionPattern<memref::AllocaOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(memref::AllocaOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(memref::AllocaOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     auto type = op.getType();
-    Value count = rewriter.create<LLVM::ConstantOp>(op.getLoc(), rewriter.getI64Type(), type.getNumElements());
-    rewriter.replaceOpWithNewOp<LLVM::AllocaOp>(op, LLVM::LLVMPointerType::get(op.getContext()), type.getElementType(), count,
-                                                /*alignment=*/64);
+    Value count = rewriter.create<LLVM::ConstantOp>(
+        op.getLoc(), rewriter.getI64Type(), type.getNumElements());
+    rewriter.replaceOpWithNewOp<LLVM::AllocaOp>(
+        op, LLVM::LLVMPointerType::get(op.getContext()), type.getElementType(),
+        count,
+        /*alignment=*/64);
     return success();
   }
 };
@@ -131,7 +161,9 @@ struct LowerAlloca : OpConversionPattern<memref::AllocaOp> {
 /// Pointer to memref: the same thing after conversion.
 struct DropCast : OpConversionPattern<UnrealizedConversionCastOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOp(op, adaptor.getInputs());
     return success();
   }
@@ -139,14 +171,18 @@ struct DropCast : OpConversionPattern<UnrealizedConversionCastOp> {
 
 struct WidenBfloat : OpConversionPattern<arith::ExtFOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     if (!op.getIn().getType().isBF16() || !op.getType().isF32())
       return failure();
     Location loc = op.getLoc();
     Type i32 = rewriter.getI32Type();
-    Value bits = rewriter.create<LLVM::BitcastOp>(loc, rewriter.getI16Type(), adaptor.getIn());
+    Value bits = rewriter.create<LLVM::BitcastOp>(loc, rewriter.getI16Type(),
+                                                  adaptor.getIn());
     bits = rewriter.create<LLVM::ZExtOp>(loc, i32, bits);
-    bits = rewriter.create<LLVM::ShlOp>(loc, bits, rewriter.create<LLVM::ConstantOp>(loc, i32, 16));
+    bits = rewriter.create<LLVM::ShlOp>(
+        loc, bits, rewriter.create<LLVM::ConstantOp>(loc, i32, 16));
     rewriter.replaceOpWithNewOp<LLVM::BitcastOp>(op, op.getType(), bits);
     return success();
   }
@@ -155,18 +191,25 @@ struct WidenBfloat : OpConversionPattern<arith::ExtFOp> {
 /// Round to nearest even in integers; NaN stays a (quiet) NaN.
 struct NarrowToBfloat : OpConversionPattern<arith::TruncFOp> {
   using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult
+  matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     if (!op.getType().isBF16() || !op.getIn().getType().isF32())
       return failure();
     Location loc = op.getLoc();
     Type i32 = rewriter.getI32Type();
-    auto constant = [&](int64_t v) { return rewriter.create<LLVM::ConstantOp>(loc, i32, static_cast<int32_t>(v)); };
+    auto constant = [&](int64_t v) {
+      return rewriter.create<LLVM::ConstantOp>(loc, i32,
+                                               static_cast<int32_t>(v));
+    };
     Value bits = rewriter.create<LLVM::BitcastOp>(loc, i32, adaptor.getIn());
     Value high = rewriter.create<LLVM::LShrOp>(loc, bits, constant(16));
     Value odd = rewriter.create<LLVM::AndOp>(loc, high, constant(1));
     Value half = rewriter.create<LLVM::AddOp>(loc, odd, constant(0x7fff));
-    Value rounded = rewriter.create<LLVM::LShrOp>(loc, rewriter.create<LLVM::AddOp>(loc, bits, half), constant(16));
-    Value isNaN = rewriter.create<LLVM::FCmpOp>(loc, LLVM::FCmpPredicate::uno, adaptor.getIn(), adaptor.getIn());
+    Value rounded = rewriter.create<LLVM::LShrOp>(
+        loc, rewriter.create<LLVM::AddOp>(loc, bits, half), constant(16));
+    Value isNaN = rewriter.create<LLVM::FCmpOp>(
+        loc, LLVM::FCmpPredicate::uno, adaptor.getIn(), adaptor.getIn());
     Value quiet = rewriter.create<LLVM::OrOp>(loc, high, constant(0x40));
     Value result = rewriter.create<LLVM::SelectOp>(loc, isNaN, quiet, rounded);
     result = rewriter.create<LLVM::TruncOp>(loc, rewriter.getI16Type(), result);
@@ -175,18 +218,22 @@ struct NarrowToBfloat : OpConversionPattern<arith::TruncFOp> {
   }
 };
 
-/// Casts there and back again, which conversion leaves where a loop carries an index.
+/// Casts there and back again, which conversion leaves where a loop carries an
+/// index.
 LogicalResult reconcileCasts(ModuleOp module) {
   SmallVector<UnrealizedConversionCastOp> casts;
   module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
   for (UnrealizedConversionCastOp op : casts)
-    if (auto inner = op.getOperand(0).getDefiningOp<UnrealizedConversionCastOp>())
+    if (auto inner =
+            op.getOperand(0).getDefiningOp<UnrealizedConversionCastOp>())
       if (inner.getOperand(0).getType() == op.getResult(0).getType())
         op.getResult(0).replaceAllUsesWith(inner.getOperand(0));
   for (UnrealizedConversionCastOp op : llvm::reverse(casts)) {
     if (!op.use_empty())
-      return op.emitError("a value of type ") << op.getOperand(0).getType() << " is left where generated code needs "
-                                               << op.getResult(0).getType();
+      return op.emitError("a value of type ")
+             << op.getOperand(0).getType()
+             << " is left where generated code needs "
+             << op.getResult(0).getType();
     op.erase();
   }
   return success();
@@ -197,17 +244,22 @@ LogicalResult reconcileCasts(ModuleOp module) {
 LogicalResult lowerToLLVM(ModuleOp module, const LoweringOptions &options) {
   MLIRContext *context = module.getContext();
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    function->setDiscardableAttr(kParallel, LLVM::AccessGroupAttr::get(context, DistinctAttr::create(UnitAttr::get(context))));
+    function->setDiscardableAttr(
+        kParallel, LLVM::AccessGroupAttr::get(
+                       context, DistinctAttr::create(UnitAttr::get(context))));
 
   LowerToLLVMOptions llvmOptions(context);
   llvmOptions.overrideIndexBitwidth(options.indexBits);
   LLVMTypeConverter types(context, llvmOptions);
   types.addConversion([](MemRefType type) -> Type {
-    return LLVM::LLVMPointerType::get(type.getContext(), type.getMemorySpaceAsInt());
+    return LLVM::LLVMPointerType::get(type.getContext(),
+                                      type.getMemorySpaceAsInt());
   });
   RewritePatternSet patterns(context);
   const PatternBenefit kFirst(10);
-  patterns.add<LowerFor, LowerLoad, LowerStore, LowerAlloca, DropCast, WidenBfloat>(types, context, kFirst);
+  patterns
+      .add<LowerFor, LowerLoad, LowerStore, LowerAlloca, DropCast, WidenBfloat>(
+          types, context, kFirst);
   if (!options.convertsBfloat)
     patterns.add<NarrowToBfloat>(types, context, kFirst);
   populateSCFToControlFlowConversionPatterns(patterns);
@@ -221,7 +273,8 @@ LogicalResult lowerToLLVM(ModuleOp module, const LoweringOptions &options) {
   target.addIllegalOp<UnrealizedConversionCastOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return failure();
-  // A loop that carries an index leaves casts back to `index` that nobody reads.
+  // A loop that carries an index leaves casts back to `index` that nobody
+  // reads.
   module.walk([](UnrealizedConversionCastOp op) {
     if (op.use_empty())
       op.erase();

@@ -9,7 +9,8 @@ namespace halftone::codegen {
 
 void RunNest::setRow(ScalarBuilder &s, Value number) {
   SmallVector<int64_t> extents;
-  for (auto [extent, isReduced] : llvm::zip_equal(plan.space.extents, plan.space.kinds))
+  for (auto [extent, isReduced] :
+       llvm::zip_equal(plan.space.extents, plan.space.kinds))
     if (!isReduced)
       extents.push_back(extent);
   SmallVector<Value> index = s.delinearize(number, extents);
@@ -26,7 +27,8 @@ SmallVector<Value> RunNest::rowIndex(ScalarBuilder &s) const {
   return plan.space.expand(s.b, s.b.getLoc(), index);
 }
 
-SmallVector<Value> RunNest::fullIndex(ScalarBuilder &s, ValueRange reduced) const {
+SmallVector<Value> RunNest::fullIndex(ScalarBuilder &s,
+                                      ValueRange reduced) const {
   SmallVector<Value> index(row);
   size_t next = 0;
   for (size_t run = 0; run < row.size(); ++run)
@@ -37,7 +39,8 @@ SmallVector<Value> RunNest::fullIndex(ScalarBuilder &s, ValueRange reduced) cons
 
 SmallVector<int64_t> RunNest::reducedExtents() const {
   SmallVector<int64_t> extents;
-  for (auto [extent, isReduced] : llvm::zip_equal(plan.space.extents, plan.space.kinds))
+  for (auto [extent, isReduced] :
+       llvm::zip_equal(plan.space.extents, plan.space.kinds))
     if (isReduced)
       extents.push_back(extent);
   return extents;
@@ -49,13 +52,16 @@ bool RunNest::isAtRow(ValueRange index, ArrayRef<int64_t> shape) {
     auto [first, last] = plan.space.runs[run];
     if (plan.space.kinds[run])
       continue;
-    // The run's index as a sum of the value's own indices; a value that is broadcast along the run is the same for all rows.
+    // The run's index as a sum of the value's own indices; a value that is
+    // broadcast along the run is the same for all rows.
     IndexForm named;
     bool broadcast = plan.space.extents[run] != 1;
     for (unsigned d = first; d < last; ++d) {
       int64_t extent = d < missing ? 1 : shape[d - missing];
       broadcast &= extent == 1;
-      named = extent == 1 ? named * plan.domain[d] : named * plan.domain[d] + forms.of(index[d - missing]);
+      named = extent == 1
+                  ? named * plan.domain[d]
+                  : named * plan.domain[d] + forms.of(index[d - missing]);
     }
     if (!broadcast && !(named == forms.of(row[run])))
       return false;
@@ -63,25 +69,30 @@ bool RunNest::isAtRow(ValueRange index, ArrayRef<int64_t> shape) {
   return true;
 }
 
-SmallVector<Value> RunNest::loop(ScalarBuilder &s, ValueRange start, bool markParallel, Body body) {
+SmallVector<Value> RunNest::loop(ScalarBuilder &s, ValueRange start,
+                                 bool markParallel, Body body) {
   SmallVector<int64_t> extents = reducedExtents();
   SmallVector<Value> index;
-  std::function<SmallVector<Value>(SmallVector<Value>)> nest = [&](SmallVector<Value> carried) {
-    size_t depth = index.size();
-    if (depth == extents.size())
-      return body(index, carried);
-    OpBuilder::InsertionGuard guard(s.b);
-    auto loop = s.b.create<scf::ForOp>(s.constantIndex(0), s.constantIndex(extents[depth]), s.constantIndex(1), carried);
-    if (markParallel && depth + 1 == extents.size())
-      loop->setAttr(kParallelLoop, s.b.getUnitAttr());
-    s.b.setInsertionPointToStart(loop.getBody());
-    index.push_back(loop.getInductionVar());
-    SmallVector<Value> next = nest(SmallVector<Value>(loop.getRegionIterArgs()));
-    index.pop_back();
-    if (!carried.empty())
-      s.b.create<scf::YieldOp>(next);
-    return SmallVector<Value>(loop.getResults());
-  };
+  std::function<SmallVector<Value>(SmallVector<Value>)> nest =
+      [&](SmallVector<Value> carried) {
+        size_t depth = index.size();
+        if (depth == extents.size())
+          return body(index, carried);
+        OpBuilder::InsertionGuard guard(s.b);
+        auto loop = s.b.create<scf::ForOp>(s.constantIndex(0),
+                                           s.constantIndex(extents[depth]),
+                                           s.constantIndex(1), carried);
+        if (markParallel && depth + 1 == extents.size())
+          loop->setAttr(kParallelLoop, s.b.getUnitAttr());
+        s.b.setInsertionPointToStart(loop.getBody());
+        index.push_back(loop.getInductionVar());
+        SmallVector<Value> next =
+            nest(SmallVector<Value>(loop.getRegionIterArgs()));
+        index.pop_back();
+        if (!carried.empty())
+          s.b.create<scf::YieldOp>(next);
+        return SmallVector<Value>(loop.getResults());
+      };
   return nest(SmallVector<Value>(start));
 }
 

@@ -8,13 +8,17 @@ namespace halftone::codegen {
 struct ScatterPlan {
   mlir::Operation *op;
   mlir::Value indices, updates;
-  int64_t count, rows, width; ///< Updates [count, width] go into rows of a result [rows, width].
+  int64_t count, rows,
+      width; ///< Updates [count, width] go into rows of a result [rows, width].
 };
 
-/// Fails with a diagnostic where the region has no such op or more than one, or outputs of another shape than its result.
+/// Fails with a diagnostic where the region has no such op or more than one, or
+/// outputs of another shape than its result.
 mlir::FailureOr<ScatterPlan> planScatter(graph::FusedOp fused);
 
-/// The row that update `n` (`index`) is added to; row numbers below 0 count from the end. `index` type, arbitrary for numbers out of range.
-mlir::Value emitScatterRow(ScalarBuilder &s, Pull &pull, const ScatterPlan &plan, mlir::Value n);
+/// The row that update `n` (`index`) is added to; row numbers below 0 count
+/// from the end. `index` type, arbitrary for numbers out of range.
+mlir::Value emitScatterRow(ScalarBuilder &s, Pull &pull,
+                           const ScatterPlan &plan, mlir::Value n);
 
 } // namespace halftone::codegen

@@ -7,8 +7,10 @@ using namespace mlir;
 namespace halftone::codegen {
 
 bool isStorable(Type t) {
-  return t.isF32() || t.isF16() || t.isBF16() || t.isSignlessInteger(64) || t.isSignlessInteger(32) || t.isSignlessInteger(16) ||
-         t.isSignlessInteger(8) || t.isSignlessInteger(1) || t.isUnsignedInteger(8);
+  return t.isF32() || t.isF16() || t.isBF16() || t.isSignlessInteger(64) ||
+         t.isSignlessInteger(32) || t.isSignlessInteger(16) ||
+         t.isSignlessInteger(8) || t.isSignlessInteger(1) ||
+         t.isUnsignedInteger(8);
 }
 
 Type storageType(Type t) {
@@ -25,13 +27,17 @@ Type scalarType(Type t) {
   return t;
 }
 
-int64_t storageBytes(Type t) { return storageType(t).getIntOrFloatBitWidth() / 8; }
-
-MemRefType bufferType(RankedTensorType tensor) {
-  return MemRefType::get({tensor.getNumElements()}, storageType(tensor.getElementType()));
+int64_t storageBytes(Type t) {
+  return storageType(t).getIntOrFloatBitWidth() / 8;
 }
 
-Value loadElement(OpBuilder &b, Location loc, Value buffer, Value offset, Type type, bool invariant) {
+MemRefType bufferType(RankedTensorType tensor) {
+  return MemRefType::get({tensor.getNumElements()},
+                         storageType(tensor.getElementType()));
+}
+
+Value loadElement(OpBuilder &b, Location loc, Value buffer, Value offset,
+                  Type type, bool invariant) {
   auto load = b.create<memref::LoadOp>(loc, buffer, offset);
   load->setAttr(kParallel, b.getUnitAttr());
   if (invariant)
@@ -39,14 +45,16 @@ Value loadElement(OpBuilder &b, Location loc, Value buffer, Value offset, Type t
   if (type.isF16() || type.isBF16())
     return b.create<arith::ExtFOp>(loc, b.getF32Type(), load.getResult());
   if (type.isInteger(1))
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, load,
-                                   b.create<arith::ConstantOp>(loc, b.getI8IntegerAttr(0)));
+    return b.create<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::ne, load,
+        b.create<arith::ConstantOp>(loc, b.getI8IntegerAttr(0)));
   if (type.isUnsignedInteger(8))
     return b.create<arith::ExtUIOp>(loc, b.getI32Type(), load.getResult());
   return load;
 }
 
-void storeElement(OpBuilder &b, Location loc, Value scalar, Value buffer, Value offset, Type type) {
+void storeElement(OpBuilder &b, Location loc, Value scalar, Value buffer,
+                  Value offset, Type type) {
   if (type.isF16() || type.isBF16())
     scalar = b.create<arith::TruncFOp>(loc, type, scalar);
   else if (type.isInteger(1))

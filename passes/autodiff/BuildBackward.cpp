@@ -2,7 +2,7 @@
 // Walks the block backwards, asking each op for its gradient. Rules are pure maths; sums are GradientMap's.
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/autodiff/GradientMap.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;

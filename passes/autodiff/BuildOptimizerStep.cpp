@@ -2,7 +2,8 @@
 #include "passes/autodiff/BuildOptimizerStep.h"
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/State.h"
+#include "compiler/graph/Origin.h"
 #include <cmath>
 
 using namespace mlir;
@@ -98,20 +99,6 @@ void updateLossScale(ImplicitLocOpBuilder &b, StepBuilder &s, Value scale, const
 }
 
 } // namespace
-
-Value getOrCreateState(ProgramOp program, StringRef name, RankedTensorType type, double init) {
-  Block &block = program.getBody().front();
-  for (StateOp state : block.getOps<StateOp>())
-    if (state.getName() == name)
-      return state.getValue();
-  OpBuilder b = OpBuilder::atBlockBegin(&block);
-  auto seed = RankedTensorType::get({}, type.getElementType());
-  Attribute value = isa<FloatType>(type.getElementType()) ? Attribute(b.getFloatAttr(type.getElementType(), init))
-                                                          : Attribute(b.getIntegerAttr(type.getElementType(), static_cast<int64_t>(init)));
-  auto op = b.create<StateOp>(NameLoc::get(b.getStringAttr(name)), type, b.getStringAttr(name), DenseElementsAttr::get(seed, value));
-  op->setAttr(kOrigin, b.getStringAttr("optimizer"));
-  return op.getValue();
-}
 
 Value buildGradientSeed(ProgramOp program, const LossScaleOptions &options) {
   if (options.mode != LossScaleMode::Off)

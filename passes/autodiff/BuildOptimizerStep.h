@@ -39,7 +39,4 @@ void buildOptimizerStep(graph::ProgramOp program, mlir::Value loss, llvm::ArrayR
                         llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> pending,
                         const OptimizerOptions &optimizer, const LossScaleOptions &lossScale);
 
-/// The state `name` of the program, created with a splat initial value on first use.
-mlir::Value getOrCreateState(graph::ProgramOp program, llvm::StringRef name, mlir::RankedTensorType type, double init);
-
 } // namespace halftone::passes

@@ -19,7 +19,7 @@ proto::ArenaKind arenaKind(StringRef name) {
       .Default(proto::WORKSPACE);
 }
 
-std::map<std::string, uint32_t> emitArenas(const ArenaSizes &sizes, proto::Plan &plan) {
+std::map<std::string, uint32_t> emitArenas(const std::map<std::string, int64_t> &sizes, proto::Plan &plan) {
   std::map<std::string, uint32_t> index;
   for (const auto &[name, bytes] : sizes) {
     index[name] = static_cast<uint32_t>(plan.arenas_size());
@@ -73,7 +73,7 @@ std::string fullBytes(ElementsAttr attr, int64_t elements) {
 
 class PlanEmitter {
 public:
-  PlanEmitter(ModuleOp module, const ArenaSizes &sizes, proto::Plan &plan)
+  PlanEmitter(ModuleOp module, const std::map<std::string, int64_t> &sizes, proto::Plan &plan)
       : module(module), plan(plan), arenas(emitArenas(sizes, plan)), buffers(plan, arenas) {}
 
   LogicalResult emitKernels(const codegen::TargetSpec &target) {
@@ -176,7 +176,7 @@ private:
 
 } // namespace
 
-LogicalResult emitPlan(ModuleOp module, const ArenaSizes &sizes, const codegen::TargetSpec &target, ArrayRef<ParameterInfo> parameters,
+LogicalResult emitPlan(ModuleOp module, const std::map<std::string, int64_t> &sizes, const codegen::TargetSpec &target, ArrayRef<ParameterInfo> parameters,
                        proto::Plan &plan) {
   PlanEmitter emitter(module, sizes, plan);
   if (failed(emitter.emitKernels(target)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/emit/RecordNodes.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -23,8 +23,9 @@ Type storedType(Value v) {
   Type type = elementTypeOf(v);
   if (v.use_empty() || !llvm::all_of(v.getUsers(), isFloatCast))
     return type;
-  Type narrow = elementTypeOf((*v.user_begin())->getResult(0));
-  return llvm::all_of(v.getUsers(), [&](Operation *user) { return elementTypeOf(user->getResult(0)) == narrow; }) ? narrow : type;
+  Type read = elementTypeOf((*v.user_begin())->getResult(0));
+  bool same = llvm::all_of(v.getUsers(), [&](Operation *user) { return elementTypeOf(user->getResult(0)) == read; });
+  return same && read.getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth() ? read : type;
 }
 
 /// Gives every value a name: its node's, numbered where a node has several results or several ops share the node.

@@ -13,12 +13,20 @@ namespace {
 // Chains of index maps are computed again up to this length.
 constexpr int kMaxInlineDepth = 6;
 
-/// Whether a consumer kernel computes `op` itself instead of reading its result: single-valued constants always, index maps where no library
-/// needs them in memory anyway.
+/// Reading the narrow value costs half of reading the wide one.
+bool isWideningCast(Operation *op) {
+  if (!isa<CastOp>(op))
+    return false;
+  auto from = dyn_cast<FloatType>(elementTypeOf(op->getOperand(0))), to = dyn_cast<FloatType>(elementTypeOf(op->getResult(0)));
+  return from && to && from.getWidth() < to.getWidth();
+}
+
+/// Whether a consumer kernel computes `op` itself instead of reading its result: single-valued constants always, index maps and widening
+/// casts where no library needs them in memory anyway.
 bool isInlined(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return splatValue(constant.getValue()).has_value();
-  if (isa<ReshapeOp>(op) || fusionKind(op) != FusionKind::Move)
+  if (isa<ReshapeOp>(op) || (fusionKind(op) != FusionKind::Move && !isWideningCast(op)))
     return false;
   return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<FusedOp>(user) || fusionKind(user) != FusionKind::None; });
 }

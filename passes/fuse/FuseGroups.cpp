@@ -4,7 +4,7 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "passes/fuse/BuildFused.h"
 #include "passes/fuse/FusionGroup.h"
-#include "passes/normalize/Cleanup.h"
+#include "compiler/graph/Cleanup.h"
 
 using namespace mlir;
 using namespace halftone::graph;

@@ -2,7 +2,7 @@
 // Greedy, in program order: an op joins the group of a producer where the kernel's loop stays the same.
 #include "passes/fuse/FusionGroup.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 
 using namespace mlir;
 using namespace halftone::graph;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse/LowerComposites.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
-#include "passes/normalize/Cleanup.h"
-#include "passes/normalize/Normalize.h"
+#include "compiler/graph/Origin.h"
+#include "compiler/graph/Cleanup.h"
+#include "compiler/graph/Decompose.h"
 
 using namespace mlir;
 using namespace halftone::graph;

@@ -2,7 +2,7 @@
 // Values become buffers; what is computed where it must end up is AssignPlaces' decision.
 #include "passes/memory/LowerToExec.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 #include "passes/memory/AssignPlaces.h"
 
 using namespace mlir;
@@ -148,8 +148,14 @@ private:
       outputs.push_back(allocate(v));
     OriginTagger tagger(b.getNamedAttr("phase", phaseOf(library)));
     b.setListener(&tagger);
+    Operation *last = &b.getBlock()->back();
     library.lower(b, inputs, outputs);
     b.setListener(nullptr);
+    auto color = library->getAttrOfType<StringAttr>("color");
+    if (color && color.getValue() == "tf32")
+      for (Operation *step = last->getNextNode(); step; step = step->getNextNode())
+        if (isa<exec::StepOpInterface>(step))
+          step->setAttr("tf32", b.getBoolAttr(true));
   }
 
   StringAttr phaseOf(Operation *op) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/normalize/Normalize.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/BuildOptimizerStep.h"
-#include "passes/autodiff/OriginTagger.h"
-#include "passes/normalize/Cleanup.h"
+#include "compiler/graph/Origin.h"
+#include "compiler/graph/Cleanup.h"
+#include "compiler/graph/Decompose.h"
+#include "compiler/graph/State.h"
 #include "passes/normalize/RecognizeGelu.h"
 
 using namespace mlir;
@@ -30,28 +31,6 @@ void buildStochastic(ProgramOp program) {
 }
 
 } // namespace
-
-LogicalResult decomposeOps(ProgramOp program, function_ref<bool(Operation *)> wanted) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
-      auto composite = dyn_cast<DecomposableOpInterface>(op);
-      if (!composite || !wanted(&op))
-        continue;
-      OriginTagger tagger(llvm::to_vector(op.getDiscardableAttrs()));
-      OpBuilder builder(&op, &tagger);
-      ImplicitLocOpBuilder b(op.getLoc(), builder);
-      SmallVector<Value> parts = composite.decompose(b);
-      if (parts.size() != op.getNumResults())
-        return op.emitError("cannot be expanded into primitive operators");
-      op.replaceAllUsesWith(parts);
-      op.erase();
-      changed = true;
-    }
-  }
-  return success();
-}
 
 FailureOr<SmallVector<PendingUpdate>> normalize(ProgramOp program, const NormalizeOptions &options) {
   auto hasNoRule = [](Operation *op) { return !isa<DifferentiableOpInterface>(op) && !op->hasTrait<NoGradient>(); };

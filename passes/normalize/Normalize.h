@@ -18,8 +18,4 @@ using PendingUpdate = std::pair<mlir::Value, mlir::Value>;
 /// training (or evaluation) form; no dead ops. Returns the statistics' updates (training only).
 llvm::FailureOr<llvm::SmallVector<PendingUpdate>> normalize(graph::ProgramOp program, const NormalizeOptions &options);
 
-/// Replaces every op for which `wanted` holds by its decomposition, again and again; new ops inherit the old one's discardable
-/// attributes and location.
-llvm::LogicalResult decomposeOps(graph::ProgramOp program, llvm::function_ref<bool(mlir::Operation *)> wanted);
-
 } // namespace halftone::passes

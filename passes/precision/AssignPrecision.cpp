@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours, written onto the ops.
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 #include "passes/precision/ColorBackward.h"
 #include "passes/precision/ColorForward.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/ColorBackward.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 #include <map>
 #include <set>
 

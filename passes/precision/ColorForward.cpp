@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/ColorForward.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 
 using namespace mlir;
 using namespace halftone::graph;

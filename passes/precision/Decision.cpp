@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/Decision.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 
 using namespace mlir;
 using namespace halftone::graph;

@@ -3,7 +3,7 @@
 // in another type.
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 #include "passes/precision/Decision.h"
 #include "passes/precision/OperandType.h"
 

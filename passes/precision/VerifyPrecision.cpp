@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold behind the precision phase, and what is reported of it.
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 #include "passes/precision/Decision.h"
 #include "passes/precision/OperandType.h"
 #include <map>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of the catalogue that has a scalar form, alone in a kernel: against `evaluate` on the CPU for each float type in memory, and
-// through ptxas for CUDA.
+// Every operator of the catalogue that has a scalar form, alone in a kernel:
+// against `evaluate` on the CPU for each float type in memory, and through
+// ptxas for CUDA.
 #include "compiler/graph/GraphOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "tests/codegen/KernelHarness.h"
 #include "tests/compiler/ops/ModelSamples.h"
 #include "tests/compiler/ops/Samples.h"
-#include "mlir/IR/BuiltinOps.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -25,14 +26,19 @@ Type stored(Type type, Type low) {
 }
 
 Type floatType(MLIRContext *context, const std::string &name) {
-  return name == "bf16" ? Type(BFloat16Type::get(context)) : name == "f16" ? Type(Float16Type::get(context)) : Type(Float32Type::get(context));
+  return name == "bf16"  ? Type(BFloat16Type::get(context))
+         : name == "f16" ? Type(Float16Type::get(context))
+                         : Type(Float32Type::get(context));
 }
 
 /// The op as the body of a kernel; empty for ops that are computed another way.
-std::string kernelOf(test::BuiltOp &built, const std::string &name, const std::string &floats) {
+std::string kernelOf(test::BuiltOp &built, const std::string &name,
+                     const std::string &floats) {
   Operation *op = built.op;
-  bool isReduction = isa<ReductionOpInterface>(op), isScatter = isa<ScatterOpInterface>(op);
-  if (!isReduction && !isScatter && !isa<ScalarOpInterface, ElementOpInterface>(op))
+  bool isReduction = isa<ReductionOpInterface>(op),
+       isScatter = isa<ScatterOpInterface>(op);
+  if (!isReduction && !isScatter &&
+      !isa<ScalarOpInterface, ElementOpInterface>(op))
     return "";
   if (isReduction && !cast<IntegerAttr>(op->getAttr("keepdims")).getSInt())
     return "";
@@ -50,11 +56,17 @@ std::string kernelOf(test::BuiltOp &built, const std::string &name, const std::s
   SmallVector<Location> locations(operands.size(), loc);
   outer.addArguments(operands, locations);
   b.setInsertionPointToEnd(&outer);
-  auto fused = b.create<graph::FusedOp>(loc, results, outer.getArguments(),
-                                        b.getStringAttr(isScatter ? "scatter" : isReduction ? "reduction" : "pointwise"));
+  auto fused =
+      b.create<graph::FusedOp>(loc, results, outer.getArguments(),
+                               b.getStringAttr(isScatter     ? "scatter"
+                                               : isReduction ? "reduction"
+                                                             : "pointwise"));
   if (isReduction) {
-    fused->setAttr("domain", b.getDenseI64ArrayAttr(graph::shapeOf(op->getOperand(0))));
-    fused->setAttr("reduced", b.getDenseI64ArrayAttr(cast<ReductionOpInterface>(op).getReducedAxes()));
+    fused->setAttr("domain",
+                   b.getDenseI64ArrayAttr(graph::shapeOf(op->getOperand(0))));
+    fused->setAttr("reduced",
+                   b.getDenseI64ArrayAttr(
+                       cast<ReductionOpInterface>(op).getReducedAxes()));
   }
   Block &body = fused.getBody().emplaceBlock();
   body.addArguments(operands, locations);
@@ -80,7 +92,8 @@ std::vector<test::OpCase> catalogue() {
 HostTensor moved(const HostTensor &from, Type type) {
   HostTensor to(cast<RankedTensorType>(type));
   for (int64_t i = 0; i < to.size(); ++i)
-    to.isFloat() ? to.set(i, roundTo(from.asDouble(i), to.getElementType())) : to.set(i, from.asInt(i));
+    to.isFloat() ? to.set(i, roundTo(from.asDouble(i), to.getElementType()))
+                 : to.set(i, from.asInt(i));
   return to;
 }
 
@@ -94,7 +107,9 @@ TEST_P(Operators, EqualEvaluate) {
   for (const test::OpCase &row : catalogue()) {
     auto built = std::make_unique<test::BuiltOp>(row);
     ASSERT_TRUE(built->op) << row.name << built->message;
-    std::string kernel = kernelOf(*built, "k" + std::to_string(names.size()) + "_" + row.name, GetParam());
+    std::string kernel =
+        kernelOf(*built, "k" + std::to_string(names.size()) + "_" + row.name,
+                 GetParam());
     if (kernel.empty())
       continue;
     text += kernel;
@@ -108,16 +123,24 @@ TEST_P(Operators, EqualEvaluate) {
   ASSERT_TRUE(module.compile()) << module.diagnostic;
   for (unsigned k = 0; k < names.size(); ++k) {
     std::vector<HostTensor> own;
-    for (auto [tensor, v] : llvm::zip_equal(inputs[k], module.fused(k).getInputs()))
+    for (auto [tensor, v] :
+         llvm::zip_equal(inputs[k], module.fused(k).getInputs()))
       own.push_back(moved(tensor, v.getType()));
     auto expected = module.reference(own, k), whole = module.run(own, {}, k);
     auto cut = module.run(own, {module.info(k).workItems / 2}, k);
     ASSERT_EQ(expected.size(), whole.size());
     for (size_t r = 0; r < whole.size(); ++r) {
-      // The slopes and values of gelu are differences of numbers near 1, so that their error is one of 1, not of the result.
-      double allowed = GetParam() != "f32" ? 1.05 : names[k].starts_with("gelu") ? 64 : 8;
-      EXPECT_LE(errorInRoundings(whole[r], expected[r], 0.1), allowed) << names[k] << " result " << r;
-      EXPECT_TRUE(whole[r].floats == cut[r].floats || llvm::any_of(whole[r].floats, [](double x) { return std::isnan(x); })) << names[k];
+      // The slopes and values of gelu are differences of numbers near 1, so
+      // that their error is one of 1, not of the result.
+      double allowed = GetParam() != "f32"            ? 1.05
+                       : names[k].starts_with("gelu") ? 64
+                                                      : 8;
+      EXPECT_LE(errorInRoundings(whole[r], expected[r], 0.1), allowed)
+          << names[k] << " result " << r;
+      EXPECT_TRUE(
+          whole[r].floats == cut[r].floats ||
+          llvm::any_of(whole[r].floats, [](double x) { return std::isnan(x); }))
+          << names[k];
       EXPECT_EQ(whole[r].ints, cut[r].ints);
     }
   }
@@ -127,6 +150,8 @@ TEST_P(Operators, EqualEvaluate) {
   EXPECT_EQ(assemble(ptx, ran), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Operators, ::testing::Values("f32", "bf16", "f16"), [](const auto &type) { return type.param; });
+INSTANTIATE_TEST_SUITE_P(Types, Operators,
+                         ::testing::Values("f32", "bf16", "f16"),
+                         [](const auto &type) { return type.param; });
 
 } // namespace

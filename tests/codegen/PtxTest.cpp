@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of CUDA kernels without a GPU: their launch, the width of their accesses, and that ptxas accepts them.
+// What can be said of CUDA kernels without a GPU: their launch, the width of
+// their accesses, and that ptxas accepts them.
 #include "tests/codegen/KernelHarness.h"
 #include <gtest/gtest.h>
 
@@ -10,14 +11,17 @@ namespace {
 
 size_t count(const std::string &text, const std::string &what) {
   size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + 1))
     ++n;
   return n;
 }
 
 std::string pointwise(const std::string &type) {
   return kernelText("k", "pointwise", "%x: " + type + ", %y: " + type,
-                    "%a = graph.mul %x, %y : (" + type + ", " + type + ") -> " + type + "\n%b = graph.tanh %a : (" + type + ") -> " + type,
+                    "%a = graph.mul %x, %y : (" + type + ", " + type + ") -> " +
+                        type + "\n%b = graph.tanh %a : (" + type + ") -> " +
+                        type,
                     "%b", type);
 }
 
@@ -28,7 +32,8 @@ void expectAssembles(const std::string &ptx) {
 }
 
 TEST(Ptx, MovesSixteenBytesAtOnce) {
-  for (const char *type : {"tensor<4096x768xf32>", "tensor<4096x768xbf16>", "tensor<4096x768xf16>"}) {
+  for (const char *type : {"tensor<4096x768xf32>", "tensor<4096x768xbf16>",
+                           "tensor<4096x768xf16>"}) {
     KernelModule module(pointwise(type));
     ASSERT_TRUE(module);
     std::string ptx = module.ptx();
@@ -44,7 +49,9 @@ TEST(Ptx, MovesSixteenBytesAtOnce) {
 }
 
 TEST(Ptx, TailsAndOddRows) {
-  for (const char *type : {"tensor<5000xf32>", "tensor<4099xbf16>", "tensor<7x33xf16>", "tensor<1xf32>", "tensor<3xbf16>"}) {
+  for (const char *type :
+       {"tensor<5000xf32>", "tensor<4099xbf16>", "tensor<7x33xf16>",
+        "tensor<1xf32>", "tensor<3xbf16>"}) {
     KernelModule module(pointwise(type));
     std::string ptx = module.ptx();
     ASSERT_NE(ptx, "") << module.diagnostic;
@@ -53,9 +60,11 @@ TEST(Ptx, TailsAndOddRows) {
 }
 
 TEST(Ptx, BroadcastRowIsAVectorToo) {
-  KernelModule module(kernelText("k", "pointwise", "%x: tensor<64x768xbf16>, %y: tensor<768xbf16>",
-                                 "%a = graph.add %x, %y : (tensor<64x768xbf16>, tensor<768xbf16>) -> tensor<64x768xbf16>", "%a",
-                                 "tensor<64x768xbf16>"));
+  KernelModule module(kernelText(
+      "k", "pointwise", "%x: tensor<64x768xbf16>, %y: tensor<768xbf16>",
+      "%a = graph.add %x, %y : (tensor<64x768xbf16>, tensor<768xbf16>) -> "
+      "tensor<64x768xbf16>",
+      "%a", "tensor<64x768xbf16>"));
   std::string ptx = module.ptx();
   EXPECT_EQ(count(ptx, "ld.global.nc.v4"), 2u) << ptx;
   expectAssembles(ptx);

@@ -81,6 +81,9 @@ protected:
         continue;
       ASSERT_FALSE(name.empty()) << parameter.name;
       std::vector<double> expected = reference.get(name), actual = model.parameter(parameter);
+      // The TorchScript exporter runs the model while it traces: the statistics in its files have moved on from the reference's start.
+      if (parameter.role == Parameter::Role::Statistic && GetParam().variant == "script17train")
+        continue;
       // The mean behind a convolution with a bias follows that bias.
       if (parameter.role == Parameter::Role::Statistic && GetParam().model == "cnn" && optimizer == "adamw")
         continue;

@@ -6,7 +6,7 @@
 #include "passes/fuse/LowerComposites.h"
 #include "passes/memory/LowerToExec.h"
 #include "passes/memory/PlanMemory.h"
-#include "passes/normalize/Cleanup.h"
+#include "compiler/graph/Cleanup.h"
 #include "passes/normalize/Normalize.h"
 #include "passes/precision/Precision.h"
 #include "tools/halftone-opt/ProgramPass.h"
@@ -67,7 +67,7 @@ constexpr PassEntry kPasses[] = {
     {"halftone-clean-up", "Canonicalizes, merges equal ops, erases dead ones",
      [](ModuleOp module) {
        return forEachProgram(module, [](graph::ProgramOp program) {
-         return passes::cleanUp(program);
+         return graph::cleanUp(program);
        });
      }},
     {"halftone-insert-casts",

@@ -152,11 +152,10 @@ int runCompile(const CompileFlags &flags) {
   plan.set_default_seed(request->seed);
   plan.set_recipe_json(request->recipeJson);
   plan.set_model(import.strippedModel);
-  if (!request->randomInit) {
+  if (auto status = writeWeights(import.weights, weightsPath(out), plan); !status.ok())
+    return fail(status);
+  if (!plan.weights_file().empty())
     weights = weightsPath(out);
-    if (auto status = writeWeights(import.weights, weights, plan); !status.ok())
-      return fail(status);
-  }
   if (auto status = runtime::writePlan(plan, out); !status.ok())
     return fail(status);
   printSummary(flags, *request, *result, weights);

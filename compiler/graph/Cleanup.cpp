@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/normalize/Cleanup.h"
+#include "compiler/graph/Cleanup.h"
 #include "compiler/graph/GraphOps.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -7,9 +7,8 @@
 #include <map>
 
 using namespace mlir;
-using namespace halftone::graph;
 
-namespace halftone::passes {
+namespace halftone::graph {
 
 void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
@@ -59,4 +58,4 @@ LogicalResult cleanUp(ProgramOp program, function_ref<void(RewritePatternSet &)>
   return success();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::graph

@@ -4,7 +4,7 @@
 #include "compiler/graph/GraphDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace halftone::passes {
+namespace halftone::graph {
 
 /// Erases pure ops without uses.
 void eraseDeadOps(mlir::Block &block);
@@ -13,6 +13,6 @@ void eraseDeadOps(mlir::Block &block);
 void mergeEqualOps(mlir::Block &block);
 
 /// Applies the operators' own canonicalization patterns and `extra` to a fixed point, then merges and erases.
-llvm::LogicalResult cleanUp(graph::ProgramOp program, llvm::function_ref<void(mlir::RewritePatternSet &)> extra = nullptr);
+llvm::LogicalResult cleanUp(ProgramOp program, llvm::function_ref<void(mlir::RewritePatternSet &)> extra = nullptr);
 
-} // namespace halftone::passes
+} // namespace halftone::graph

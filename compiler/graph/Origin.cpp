@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/autodiff/OriginTagger.h"
+#include "compiler/graph/Origin.h"
 
 using namespace mlir;
 
-namespace halftone::passes {
+namespace halftone::graph {
 
 std::string nodeName(Operation *op) {
   if (auto name = dyn_cast<NameLoc>(op->getLoc()))
@@ -11,4 +11,4 @@ std::string nodeName(Operation *op) {
   return op->getName().stripDialect().str();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::graph

@@ -3,7 +3,7 @@
 #pragma once
 #include "mlir/IR/Builders.h"
 
-namespace halftone::passes {
+namespace halftone::graph {
 
 /// Names of the attributes that follow an op through all phases.
 inline constexpr llvm::StringLiteral kOrigin = "origin";             ///< forward | backward | loss | optimizer
@@ -31,4 +31,4 @@ private:
 /// The ONNX node name of an op: its NameLoc, or the op's mnemonic where it has none.
 std::string nodeName(mlir::Operation *op);
 
-} // namespace halftone::passes
+} // namespace halftone::graph
