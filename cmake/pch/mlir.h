@@ -1,4 +1,5 @@
-// What nearly every file of the compiler includes; parsing it once saves most of a file's compile time.
+// What nearly every file of the compiler includes; parsing it once saves most
+// of a file's compile time.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"

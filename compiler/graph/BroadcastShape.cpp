@@ -6,11 +6,18 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
-int64_t rankOf(Value v) { return cast<RankedTensorType>(v.getType()).getRank(); }
-Type elementTypeOf(Value v) { return cast<RankedTensorType>(v.getType()).getElementType(); }
+ArrayRef<int64_t> shapeOf(Value v) {
+  return cast<RankedTensorType>(v.getType()).getShape();
+}
+int64_t rankOf(Value v) {
+  return cast<RankedTensorType>(v.getType()).getRank();
+}
+Type elementTypeOf(Value v) {
+  return cast<RankedTensorType>(v.getType()).getElementType();
+}
 
-FailureOr<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+FailureOr<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a,
+                                                ArrayRef<int64_t> b) {
   if (a.size() < b.size())
     std::swap(a, b);
   SmallVector<int64_t> result(a);
@@ -25,18 +32,21 @@ FailureOr<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<in
   return result;
 }
 
-LogicalResult inferElementwise(std::optional<Location> location, ValueRange operands, int typeOperand,
+LogicalResult inferElementwise(std::optional<Location> location,
+                               ValueRange operands, int typeOperand,
                                SmallVectorImpl<Type> &types) {
   SmallVector<int64_t> shape;
   for (Value v : operands) {
     auto joined = broadcastShapes(shape, shapeOf(v));
     if (failed(joined))
-      return emitOptionalError(location, "operand shapes ", shape, " and ", SmallVector<int64_t>(shapeOf(v)),
+      return emitOptionalError(location, "operand shapes ", shape, " and ",
+                               SmallVector<int64_t>(shapeOf(v)),
                                " do not broadcast");
     shape = *joined;
   }
-  Type element = typeOperand < 0 ? Type(IntegerType::get(operands.front().getContext(), 1))
-                                 : elementTypeOf(operands[typeOperand]);
+  Type element = typeOperand < 0
+                     ? Type(IntegerType::get(operands.front().getContext(), 1))
+                     : elementTypeOf(operands[typeOperand]);
   types.push_back(RankedTensorType::get(shape, element));
   return success();
 }
@@ -48,7 +58,8 @@ bool haveSameShapes(TypeRange a, TypeRange b) {
     auto l = dyn_cast<RankedTensorType>(x), r = dyn_cast<RankedTensorType>(y);
     if (!l || !r || l.getShape() != r.getShape())
       return false;
-    bool bothFloat = isa<FloatType>(l.getElementType()) && isa<FloatType>(r.getElementType());
+    bool bothFloat = isa<FloatType>(l.getElementType()) &&
+                     isa<FloatType>(r.getElementType());
     if (!bothFloat && l.getElementType() != r.getElementType())
       return false;
   }
@@ -61,7 +72,8 @@ FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-FailureOr<SmallVector<int64_t>> normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
+FailureOr<SmallVector<int64_t>> normalizeAxes(ArrayRef<int64_t> axes,
+                                              int64_t rank) {
   SmallVector<int64_t> result;
   if (axes.empty()) {
     for (int64_t d = 0; d < rank; ++d)

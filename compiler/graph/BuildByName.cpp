@@ -12,9 +12,11 @@ std::string snakeCase(StringRef onnxName) {
   for (size_t i = 0; i < onnxName.size(); ++i) {
     char c = onnxName[i];
     bool upper = llvm::isUpper(c);
-    // A word starts at an upper-case letter behind a lower-case one or digit, or at the last letter of an acronym before lower case.
+    // A word starts at an upper-case letter behind a lower-case one or digit,
+    // or at the last letter of an acronym before lower case.
     bool starts = upper && i > 0 &&
-                  (!llvm::isUpper(onnxName[i - 1]) || (i + 1 < onnxName.size() && llvm::isLower(onnxName[i + 1])));
+                  (!llvm::isUpper(onnxName[i - 1]) ||
+                   (i + 1 < onnxName.size() && llvm::isLower(onnxName[i + 1])));
     if (starts)
       out += '_';
     out += llvm::toLower(c);
@@ -22,18 +24,22 @@ std::string snakeCase(StringRef onnxName) {
   return out;
 }
 
-static std::optional<RegisteredOperationName> lookup(MLIRContext *context, StringRef name) {
+static std::optional<RegisteredOperationName> lookup(MLIRContext *context,
+                                                     StringRef name) {
   return RegisteredOperationName::lookup(("graph." + name).str(), context);
 }
 
-bool isOperator(MLIRContext *context, StringRef name) { return lookup(context, name).has_value(); }
+bool isOperator(MLIRContext *context, StringRef name) {
+  return lookup(context, name).has_value();
+}
 
 ArrayRef<StringAttr> attributeNames(MLIRContext *context, StringRef name) {
   auto op = lookup(context, name);
   return op ? op->getAttributeNames() : ArrayRef<StringAttr>();
 }
 
-FailureOr<Operation *> buildByName(OpBuilder &b, Location loc, StringRef name, ArrayRef<SmallVector<Value>> operandGroups,
+FailureOr<Operation *> buildByName(OpBuilder &b, Location loc, StringRef name,
+                                   ArrayRef<SmallVector<Value>> operandGroups,
                                    ArrayRef<NamedAttribute> attributes) {
   auto registered = lookup(b.getContext(), name);
   if (!registered)
@@ -52,18 +58,23 @@ FailureOr<Operation *> buildByName(OpBuilder &b, Location loc, StringRef name, A
   if (registered->hasTrait<OpTrait::AttrSizedOperandSegments>())
     state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(segments));
 
-  // Properties hold what attributes became, defaults included; inference reads them.
-  SmallVector<std::max_align_t> storage(registered->getOpPropertyByteSize() / sizeof(std::max_align_t) + 1);
+  // Properties hold what attributes became, defaults included; inference reads
+  // them.
+  SmallVector<std::max_align_t> storage(
+      registered->getOpPropertyByteSize() / sizeof(std::max_align_t) + 1);
   OpaqueProperties properties(storage.data());
   registered->initOpProperties(properties, OpaqueProperties(nullptr));
-  auto destroy = llvm::make_scope_exit([&] { registered->destroyOpProperties(properties); });
+  auto destroy = llvm::make_scope_exit(
+      [&] { registered->destroyOpProperties(properties); });
   DictionaryAttr dictionary = state.attributes.getDictionary(b.getContext());
   auto complain = [&] { return emitError(loc); };
   if (registered->getOpPropertyByteSize() &&
-      failed(registered->setOpPropertiesFromAttribute(*registered, properties, dictionary, complain)))
+      failed(registered->setOpPropertiesFromAttribute(*registered, properties,
+                                                      dictionary, complain)))
     return failure();
   SmallVector<Type> types;
-  if (failed(inference->inferReturnTypes(b.getContext(), loc, state.operands, dictionary, properties, {}, types)))
+  if (failed(inference->inferReturnTypes(b.getContext(), loc, state.operands,
+                                         dictionary, properties, {}, types)))
     return failure();
   state.addTypes(types);
   Operation *op = b.create(state);

@@ -17,7 +17,8 @@ void eraseDeadOps(Block &block) {
 }
 
 void mergeEqualOps(Block &block) {
-  using Key = std::tuple<const void *, llvm::hash_code, SmallVector<const void *>>;
+  using Key =
+      std::tuple<const void *, llvm::hash_code, SmallVector<const void *>>;
   std::map<Key, SmallVector<Operation *>> seen;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isPure(&op) || op.getNumRegions() || op.getNumResults() == 0)
@@ -26,10 +27,12 @@ void mergeEqualOps(Block &block) {
     for (Value v : op.getOperands())
       operands.push_back(v.getAsOpaquePointer());
     Attribute properties = op.getPropertiesAsAttribute();
-    auto &candidates = seen[{op.getName().getAsOpaquePointer(), hash_value(properties), operands}];
+    auto &candidates = seen[{op.getName().getAsOpaquePointer(),
+                             hash_value(properties), operands}];
     bool merged = false;
     for (Operation *other : candidates)
-      if (other->getPropertiesAsAttribute() == properties && other->getResultTypes() == op.getResultTypes()) {
+      if (other->getPropertiesAsAttribute() == properties &&
+          other->getResultTypes() == op.getResultTypes()) {
         op.replaceAllUsesWith(other);
         op.erase();
         merged = true;
@@ -40,7 +43,8 @@ void mergeEqualOps(Block &block) {
   }
 }
 
-LogicalResult cleanUp(ProgramOp program, function_ref<void(RewritePatternSet &)> extra) {
+LogicalResult cleanUp(ProgramOp program,
+                      function_ref<void(RewritePatternSet &)> extra) {
   MLIRContext *context = program.getContext();
   RewritePatternSet patterns(context);
   for (RegisteredOperationName name : context->getRegisteredOperations())
@@ -51,7 +55,8 @@ LogicalResult cleanUp(ProgramOp program, function_ref<void(RewritePatternSet &)>
   GreedyRewriteConfig config;
   config.useTopDownTraversal = true;
   config.maxIterations = GreedyRewriteConfig::kNoLimit;
-  if (failed(applyPatternsAndFoldGreedily(program, std::move(patterns), config)))
+  if (failed(
+          applyPatternsAndFoldGreedily(program, std::move(patterns), config)))
     return program.emitError("canonicalization does not come to an end");
   mergeEqualOps(program.getBody().front());
   eraseDeadOps(program.getBody().front());

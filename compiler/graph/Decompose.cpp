@@ -6,11 +6,13 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-LogicalResult decomposeOps(ProgramOp program, function_ref<bool(Operation *)> wanted) {
+LogicalResult decomposeOps(ProgramOp program,
+                           function_ref<bool(Operation *)> wanted) {
   bool changed = true;
   while (changed) {
     changed = false;
-    for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
+    for (Operation &op :
+         llvm::make_early_inc_range(program.getBody().front())) {
       auto composite = dyn_cast<DecomposableOpInterface>(op);
       if (!composite || !wanted(&op))
         continue;

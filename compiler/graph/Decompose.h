@@ -5,8 +5,10 @@
 
 namespace halftone::graph {
 
-/// Replaces every op for which `wanted` holds by its decomposition, again and again; new ops inherit the old one's discardable
-/// attributes and location.
-llvm::LogicalResult decomposeOps(ProgramOp program, llvm::function_ref<bool(mlir::Operation *)> wanted);
+/// Replaces every op for which `wanted` holds by its decomposition, again and
+/// again; new ops inherit the old one's discardable attributes and location.
+llvm::LogicalResult
+decomposeOps(ProgramOp program,
+             llvm::function_ref<bool(mlir::Operation *)> wanted);
 
 } // namespace halftone::graph

@@ -9,8 +9,10 @@ HostTensor resultTensor(Operation *op, unsigned i) {
   return HostTensor(cast<RankedTensorType>(op->getResult(i).getType()));
 }
 
-LogicalResult evaluateMove(Operation *op, const HostTensor &operand, SmallVectorImpl<HostTensor> &results,
-                           function_ref<int64_t(ArrayRef<int64_t>)> source, double fill) {
+LogicalResult evaluateMove(Operation *op, const HostTensor &operand,
+                           SmallVectorImpl<HostTensor> &results,
+                           function_ref<int64_t(ArrayRef<int64_t>)> source,
+                           double fill) {
   HostTensor out = resultTensor(op);
   SmallVector<int64_t> index(out.getRank(), 0);
   for (int64_t i = 0, n = out.size(); i < n; ++i) {

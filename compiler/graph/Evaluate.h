@@ -9,14 +9,18 @@ namespace halftone::graph {
 /// A zero tensor of the type of result `i`.
 HostTensor resultTensor(mlir::Operation *op, unsigned i = 0);
 
-/// Elementwise evaluation with broadcasting. `fn` takes one argument an operand and must accept doubles and int64s alike (a generic
-/// lambda, or overloads): it is called with doubles if any operand is float, else with int64s. `where`-like ops that mix read operands themselves.
+/// Elementwise evaluation with broadcasting. `fn` takes one argument an operand
+/// and must accept doubles and int64s alike (a generic lambda, or overloads):
+/// it is called with doubles if any operand is float, else with int64s.
+/// `where`-like ops that mix read operands themselves.
 template <unsigned Arity, typename Fn>
-llvm::LogicalResult evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<HostTensor> operands,
-                                        llvm::SmallVectorImpl<HostTensor> &results, Fn fn) {
+llvm::LogicalResult
+evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<HostTensor> operands,
+                    llvm::SmallVectorImpl<HostTensor> &results, Fn fn) {
   HostTensor out = resultTensor(op);
   llvm::SmallVector<int64_t> index(out.getRank(), 0);
-  bool anyFloat = llvm::any_of(operands, [](const HostTensor &t) { return t.isFloat(); });
+  bool anyFloat =
+      llvm::any_of(operands, [](const HostTensor &t) { return t.isFloat(); });
   auto at = [&](unsigned k, auto kind) {
     int64_t offset = broadcastOffset(index, operands[k].getShape());
     if constexpr (std::is_same_v<decltype(kind), double>)
@@ -49,9 +53,12 @@ llvm::LogicalResult evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<Host
   return llvm::success();
 }
 
-/// An index map: element `i` of result 0 is the element of operand `operand` at the offset that `source(index)` names,
-/// or `fill` where that is negative.
-llvm::LogicalResult evaluateMove(mlir::Operation *op, const HostTensor &operand, llvm::SmallVectorImpl<HostTensor> &results,
-                                 llvm::function_ref<int64_t(llvm::ArrayRef<int64_t> index)> source, double fill = 0);
+/// An index map: element `i` of result 0 is the element of operand `operand` at
+/// the offset that `source(index)` names, or `fill` where that is negative.
+llvm::LogicalResult
+evaluateMove(mlir::Operation *op, const HostTensor &operand,
+             llvm::SmallVectorImpl<HostTensor> &results,
+             llvm::function_ref<int64_t(llvm::ArrayRef<int64_t> index)> source,
+             double fill = 0);
 
 } // namespace halftone::graph

@@ -21,6 +21,7 @@ void GraphDialect::initialize() {
   registerRandomOps();
 }
 
-Operation *GraphDialect::materializeConstant(OpBuilder &b, Attribute value, Type type, Location loc) {
+Operation *GraphDialect::materializeConstant(OpBuilder &b, Attribute value,
+                                             Type type, Location loc) {
   return b.create<ConstantOp>(loc, type, cast<ElementsAttr>(value));
 }

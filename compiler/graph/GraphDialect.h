@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph dialect and the ops that frame a program; operators are in GraphOps.h.
+// The graph dialect and the ops that frame a program; operators are in
+// GraphOps.h.
 #pragma once
 #include "compiler/graph/BroadcastShape.h"
 #include "compiler/graph/Reduce.h"

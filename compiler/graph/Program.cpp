@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ops that frame a program.
-#include "compiler/graph/GraphDialect.h"
 #include "compiler/graph/Evaluate.h"
+#include "compiler/graph/GraphDialect.h"
 
 using namespace mlir;
 
@@ -14,7 +14,8 @@ void ProgramOp::build(OpBuilder &b, OperationState &state, StringRef name) {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-LogicalResult ConstantOp::evaluate(ArrayRef<HostTensor>, SmallVectorImpl<HostTensor> &results) {
+LogicalResult ConstantOp::evaluate(ArrayRef<HostTensor>,
+                                   SmallVectorImpl<HostTensor> &results) {
   auto tensor = HostTensor::fromAttr(getValue());
   if (!tensor)
     return emitOpError("holds no dense numbers");
@@ -24,17 +25,22 @@ LogicalResult ConstantOp::evaluate(ArrayRef<HostTensor>, SmallVectorImpl<HostTen
 
 LogicalResult PackOp::verify() {
   if (getOffsets().size() != getParts().size())
-    return emitOpError("has ") << getParts().size() << " parts but " << getOffsets().size() << " offsets";
-  int64_t end = 0, total = cast<RankedTensorType>(getFlat().getType()).getNumElements();
+    return emitOpError("has ") << getParts().size() << " parts but "
+                               << getOffsets().size() << " offsets";
+  int64_t end = 0,
+          total = cast<RankedTensorType>(getFlat().getType()).getNumElements();
   for (auto [part, offset] : llvm::zip_equal(getParts(), getOffsets())) {
     if (offset < end || offset + numElements(shapeOf(part)) > total)
-      return emitOpError("offset ") << offset << " overlaps its neighbour or leaves the result of " << total << " elements";
+      return emitOpError("offset ")
+             << offset << " overlaps its neighbour or leaves the result of "
+             << total << " elements";
     end = offset + numElements(shapeOf(part));
   }
   return success();
 }
 
-LogicalResult PackOp::evaluate(ArrayRef<HostTensor> operands, SmallVectorImpl<HostTensor> &results) {
+LogicalResult PackOp::evaluate(ArrayRef<HostTensor> operands,
+                               SmallVectorImpl<HostTensor> &results) {
   HostTensor flat = resultTensor(*this);
   for (auto [part, offset] : llvm::zip_equal(operands, getOffsets()))
     for (int64_t i = 0; i < part.size(); ++i)

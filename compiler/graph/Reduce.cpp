@@ -8,18 +8,22 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-SmallVector<int64_t> reducedAxes(Value data, std::optional<ArrayRef<int64_t>> axes, bool noop) {
+SmallVector<int64_t>
+reducedAxes(Value data, std::optional<ArrayRef<int64_t>> axes, bool noop) {
   if (noop && (!axes || axes->empty()))
     return {};
   auto normal = normalizeAxes(axes.value_or(ArrayRef<int64_t>()), rankOf(data));
   return succeeded(normal) ? *normal : SmallVector<int64_t>();
 }
 
-LogicalResult inferReduction(std::optional<Location> location, Value data, std::optional<ArrayRef<int64_t>> axes, bool keepdims,
-                             bool noop, SmallVectorImpl<Type> &types) {
+LogicalResult inferReduction(std::optional<Location> location, Value data,
+                             std::optional<ArrayRef<int64_t>> axes,
+                             bool keepdims, bool noop,
+                             SmallVectorImpl<Type> &types) {
   auto input = cast<RankedTensorType>(data.getType());
   if (axes && failed(normalizeAxes(*axes, input.getRank())))
-    return emitOptionalError(location, "axes [", *axes, "] repeat or lie outside rank ", input.getRank());
+    return emitOptionalError(location, "axes [", *axes,
+                             "] repeat or lie outside rank ", input.getRank());
   SmallVector<int64_t> reduced = reducedAxes(data, axes, noop), shape;
   for (int64_t d = 0; d < input.getRank(); ++d) {
     if (!llvm::is_contained(reduced, d))
@@ -31,8 +35,11 @@ LogicalResult inferReduction(std::optional<Location> location, Value data, std::
   return success();
 }
 
-LogicalResult evaluateReduction(Operation *op, const HostTensor &data, ArrayRef<int64_t> axes, SmallVectorImpl<HostTensor> &results,
-                                double init, function_ref<double(double, double)> combine,
+LogicalResult evaluateReduction(Operation *op, const HostTensor &data,
+                                ArrayRef<int64_t> axes,
+                                SmallVectorImpl<HostTensor> &results,
+                                double init,
+                                function_ref<double(double, double)> combine,
                                 function_ref<double(double, int64_t)> finish) {
   HostTensor out = resultTensor(op);
   SmallVector<int64_t> kept(data.getShape());
@@ -52,7 +59,8 @@ LogicalResult evaluateReduction(Operation *op, const HostTensor &data, ArrayRef<
   return success();
 }
 
-Value keepReducedAxes(ImplicitLocOpBuilder &b, Value reduced, Value data, ArrayRef<int64_t> axes) {
+Value keepReducedAxes(ImplicitLocOpBuilder &b, Value reduced, Value data,
+                      ArrayRef<int64_t> axes) {
   SmallVector<int64_t> shape(shapeOf(data));
   for (int64_t axis : axes)
     shape[axis] = 1;

@@ -4,7 +4,9 @@
 
 namespace halftone::graph {
 
-/// The state `name` of the program, created with a splat initial value on first use.
-mlir::Value getOrCreateState(ProgramOp program, llvm::StringRef name, mlir::RankedTensorType type, double init);
+/// The state `name` of the program, created with a splat initial value on first
+/// use.
+mlir::Value getOrCreateState(ProgramOp program, llvm::StringRef name,
+                             mlir::RankedTensorType type, double init);
 
 } // namespace halftone::graph

@@ -13,7 +13,9 @@ HostTensor::HostTensor(RankedTensorType type) : type(type) {
     ints.resize(size());
 }
 
-bool HostTensor::isFloat() const { return isa<FloatType>(type.getElementType()); }
+bool HostTensor::isFloat() const {
+  return isa<FloatType>(type.getElementType());
+}
 
 std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
   auto dense = dyn_cast<DenseElementsAttr>(attr);
@@ -25,12 +27,14 @@ std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
   if (result.isFloat()) {
     for (APFloat value : dense.getValues<APFloat>()) {
       bool lossy;
-      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                    &lossy);
       result.floats[i++] = value.convertToDouble();
     }
     return result;
   }
-  bool isUnsigned = type.getElementType().isInteger(1) || type.getElementType().isUnsignedInteger();
+  bool isUnsigned = type.getElementType().isInteger(1) ||
+                    type.getElementType().isUnsignedInteger();
   for (APInt value : dense.getValues<APInt>())
     result.ints[i++] = isUnsigned ? value.getZExtValue() : value.getSExtValue();
   return result;
@@ -44,7 +48,8 @@ DenseElementsAttr HostTensor::toAttr() const {
     for (double d : floats) {
       APFloat value(d);
       bool lossy;
-      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &lossy);
       values.push_back(value);
     }
     return DenseElementsAttr::get(type, values);
@@ -52,12 +57,17 @@ DenseElementsAttr HostTensor::toAttr() const {
   std::vector<APInt> values;
   values.reserve(ints.size());
   for (int64_t i : ints)
-    values.push_back(APInt(element.getIntOrFloatBitWidth(), i, /*isSigned=*/true));
+    values.push_back(
+        APInt(element.getIntOrFloatBitWidth(), i, /*isSigned=*/true));
   return DenseElementsAttr::get(type, values);
 }
 
-double HostTensor::asDouble(int64_t i) const { return isFloat() ? floats[i] : static_cast<double>(ints[i]); }
-int64_t HostTensor::asInt(int64_t i) const { return isFloat() ? static_cast<int64_t>(floats[i]) : ints[i]; }
+double HostTensor::asDouble(int64_t i) const {
+  return isFloat() ? floats[i] : static_cast<double>(ints[i]);
+}
+int64_t HostTensor::asInt(int64_t i) const {
+  return isFloat() ? static_cast<int64_t>(floats[i]) : ints[i];
+}
 
 void HostTensor::set(int64_t i, double value) {
   if (isFloat())
@@ -80,7 +90,8 @@ double roundTo(double value, Type elementType) {
     return static_cast<float>(value);
   APFloat narrow(value);
   bool lossy;
-  narrow.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+  narrow.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                 &lossy);
   narrow.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
   return narrow.convertToDouble();
 }
@@ -102,7 +113,9 @@ bool nextIndex(MutableArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
 }
 
 int64_t broadcastOffset(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
-  int64_t offset = 0, stride = 1, skip = static_cast<int64_t>(index.size()) - static_cast<int64_t>(shape.size());
+  int64_t offset = 0, stride = 1,
+          skip = static_cast<int64_t>(index.size()) -
+                 static_cast<int64_t>(shape.size());
   for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
     offset += (shape[d] == 1 ? 0 : index[d + skip]) * stride;
     stride *= shape[d];

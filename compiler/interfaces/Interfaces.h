@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facets of an operator as MLIR op interfaces; generated from Interfaces.td, which documents them.
+// The facets of an operator as MLIR op interfaces; generated from
+// Interfaces.td, which documents them.
 #pragma once
 #include "compiler/interfaces/HostTensor.h"
 #include "compiler/interfaces/PrecisionClass.h"

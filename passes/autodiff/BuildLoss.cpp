@@ -9,11 +9,12 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-constexpr std::pair<LossKind, llvm::StringLiteral> kNames[] = {{LossKind::CrossEntropy, "cross_entropy"},
-                                                               {LossKind::Mse, "mse"},
-                                                               {LossKind::L1, "l1"},
-                                                               {LossKind::BceWithLogits, "bce_with_logits"},
-                                                               {LossKind::Output, "output"}};
+constexpr std::pair<LossKind, llvm::StringLiteral> kNames[] = {
+    {LossKind::CrossEntropy, "cross_entropy"},
+    {LossKind::Mse, "mse"},
+    {LossKind::L1, "l1"},
+    {LossKind::BceWithLogits, "bce_with_logits"},
+    {LossKind::Output, "output"}};
 
 std::string typeText(Value v) {
   std::string text;
@@ -26,12 +27,14 @@ std::string typeText(Value v) {
 std::string listOutputs(ArrayRef<OutputOp> outputs) {
   std::string text;
   for (OutputOp output : outputs)
-    text += (text.empty() ? "" : ", ") + output.getName().str() + " " + typeText(output.getValue());
+    text += (text.empty() ? "" : ", ") + output.getName().str() + " " +
+            typeText(output.getValue());
   return text.empty() ? "none" : text;
 }
 
 /// The float output that `options` means.
-FailureOr<OutputOp> chooseOutput(ProgramOp program, StringRef wanted, bool scalar) {
+FailureOr<OutputOp> chooseOutput(ProgramOp program, StringRef wanted,
+                                 bool scalar) {
   SmallVector<OutputOp> floats;
   for (OutputOp output : program.getBody().getOps<OutputOp>())
     if (isa<FloatType>(elementTypeOf(output.getValue())))
@@ -40,49 +43,68 @@ FailureOr<OutputOp> chooseOutput(ProgramOp program, StringRef wanted, bool scala
     for (OutputOp output : floats)
       if (output.getName() == wanted)
         return output;
-    return program.emitError("the model has no float output '") << wanted << "'; it has " << listOutputs(floats);
+    return program.emitError("the model has no float output '")
+           << wanted << "'; it has " << listOutputs(floats);
   }
   if (floats.size() != 1)
-    return program.emitError("the loss could read any of ") << floats.size() << " float outputs (" << listOutputs(floats)
-                                                            << "): name one with --logits OUTPUT";
+    return program.emitError("the loss could read any of ")
+           << floats.size() << " float outputs (" << listOutputs(floats)
+           << "): name one with --logits OUTPUT";
   return floats.front();
 }
 
-/// The input of a trailing activation that the loss contains itself (softmax, log_softmax, sigmoid), or the value.
-Value beforeActivation(Value value, LossKind kind, std::vector<std::string> &notices) {
+/// The input of a trailing activation that the loss contains itself (softmax,
+/// log_softmax, sigmoid), or the value.
+Value beforeActivation(Value value, LossKind kind,
+                       std::vector<std::string> &notices) {
   Operation *op = value.getDefiningOp();
-  bool drop = (kind == LossKind::CrossEntropy && isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(op)) ||
-              (kind == LossKind::BceWithLogits && isa_and_nonnull<SigmoidOp>(op));
+  bool drop =
+      (kind == LossKind::CrossEntropy &&
+       isa_and_nonnull<SoftmaxOp, LogSoftmaxOp>(op)) ||
+      (kind == LossKind::BceWithLogits && isa_and_nonnull<SigmoidOp>(op));
   if (!drop)
     return value;
-  notices.push_back("the output ends in " + nodeName(op) + " (" + op->getName().stripDialect().str() +
+  notices.push_back("the output ends in " + nodeName(op) + " (" +
+                    op->getName().stripDialect().str() +
                     "), which the loss contains: its input is used");
   return op->getOperand(0);
 }
 
-/// `labels` moved left by `shift` along the last axis; what moves in is ignored.
-Value shiftLabels(ImplicitLocOpBuilder &b, Value labels, int64_t shift, int64_t ignoreIndex) {
+/// `labels` moved left by `shift` along the last axis; what moves in is
+/// ignored.
+Value shiftLabels(ImplicitLocOpBuilder &b, Value labels, int64_t shift,
+                  int64_t ignoreIndex) {
   int64_t axis = rankOf(labels) - 1, length = shapeOf(labels)[axis];
-  Value rest = b.create<SliceOp>(labels, ArrayRef<int64_t>{shift}, ArrayRef<int64_t>{length}, b.getDenseI64ArrayAttr({axis}),
-                                 b.getDenseI64ArrayAttr({1}));
+  Value rest = b.create<SliceOp>(
+      labels, ArrayRef<int64_t>{shift}, ArrayRef<int64_t>{length},
+      b.getDenseI64ArrayAttr({axis}), b.getDenseI64ArrayAttr({1}));
   SmallVector<int64_t> shape(shapeOf(labels));
   shape[axis] = shift;
   auto type = RankedTensorType::get(shape, elementTypeOf(labels));
-  Value ignored = b.create<ConstantOp>(DenseElementsAttr::get(type, b.getIntegerAttr(elementTypeOf(labels), ignoreIndex)));
+  Value ignored = b.create<ConstantOp>(DenseElementsAttr::get(
+      type, b.getIntegerAttr(elementTypeOf(labels), ignoreIndex)));
   return b.create<ConcatOp>(ValueRange{rest, ignored}, axis);
 }
 
-Value input(ImplicitLocOpBuilder &b, StringRef name, StringRef kind, ArrayRef<int64_t> shape, Type element) {
-  return b.create<InputOp>(RankedTensorType::get(shape, element), b.getStringAttr(name), b.getStringAttr(kind));
+Value input(ImplicitLocOpBuilder &b, StringRef name, StringRef kind,
+            ArrayRef<int64_t> shape, Type element) {
+  return b.create<InputOp>(RankedTensorType::get(shape, element),
+                           b.getStringAttr(name), b.getStringAttr(kind));
 }
 
-FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program, Value logits, const LossOptions &options, LossResult &result) {
+FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
+                              Value logits, const LossOptions &options,
+                              LossResult &result) {
   int64_t rank = rankOf(logits);
   if (rank < 2)
-    return program.emitError("cross_entropy needs logits of rank 2 or more, got ") << typeText(logits);
-  auto axis = normalizeAxis(options.classAxis.value_or(rank >= 4 ? 1 : -1), rank);
+    return program.emitError(
+               "cross_entropy needs logits of rank 2 or more, got ")
+           << typeText(logits);
+  auto axis =
+      normalizeAxis(options.classAxis.value_or(rank >= 4 ? 1 : -1), rank);
   if (failed(axis))
-    return program.emitError("--class-axis ") << *options.classAxis << " is outside rank " << rank;
+    return program.emitError("--class-axis ")
+           << *options.classAxis << " is outside rank " << rank;
   result.classAxis = *axis;
   result.classes = shapeOf(logits)[*axis];
   SmallVector<int64_t> labelShape(shapeOf(logits));
@@ -95,14 +117,19 @@ FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program, Value 
       if (candidate.getName() == options.targetFrom)
         target = candidate.getValue();
     if (!target)
-      return program.emitError("--target-from: the model has no input '") << options.targetFrom << "'";
-    if (shapeOf(target) != ArrayRef<int64_t>(labelShape) || options.shift < 0 || options.shift > labelShape.back())
-      return program.emitError("--target-from ") << options.targetFrom << " " << typeText(target) << " shifted by " << options.shift
-                                                 << " does not give labels for logits " << typeText(logits);
+      return program.emitError("--target-from: the model has no input '")
+             << options.targetFrom << "'";
+    if (shapeOf(target) != ArrayRef<int64_t>(labelShape) || options.shift < 0 ||
+        options.shift > labelShape.back())
+      return program.emitError("--target-from ")
+             << options.targetFrom << " " << typeText(target) << " shifted by "
+             << options.shift << " does not give labels for logits "
+             << typeText(logits);
     if (options.shift)
       target = shiftLabels(b, target, options.shift, options.ignoreIndex);
   }
-  return b.create<CrossEntropyOp>(logits, target, *axis, options.ignoreIndex).getResult();
+  return b.create<CrossEntropyOp>(logits, target, *axis, options.ignoreIndex)
+      .getResult();
 }
 
 } // namespace
@@ -121,20 +148,29 @@ StringRef lossName(LossKind kind) {
   return "";
 }
 
-FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options, bool masked) {
+FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options,
+                                bool masked) {
   LossResult result;
-  auto output = chooseOutput(program, options.kind == LossKind::Output ? options.output : options.logits, false);
+  auto output = chooseOutput(program,
+                             options.kind == LossKind::Output ? options.output
+                                                              : options.logits,
+                             false);
   if (failed(output))
     return failure();
   Value value = (*output).getValue();
   OpBuilder base(program.getContext());
   OriginTagger tagger(base.getNamedAttr(kOrigin, base.getStringAttr("loss")));
-  OpBuilder builder = OpBuilder::atBlockEnd(&program.getBody().front(), &tagger);
+  OpBuilder builder =
+      OpBuilder::atBlockEnd(&program.getBody().front(), &tagger);
   ImplicitLocOpBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
   if (options.kind == LossKind::Output) {
     if (numElements(shapeOf(value)) != 1)
-      return program.emitError("--loss output:") << options.output << " needs a scalar, got " << typeText(value);
-    result.loss = rankOf(value) ? b.create<ReshapeOp>(value, ArrayRef<int64_t>{}).getResult() : value;
+      return program.emitError("--loss output:")
+             << options.output << " needs a scalar, got " << typeText(value);
+    result.loss =
+        rankOf(value)
+            ? b.create<ReshapeOp>(value, ArrayRef<int64_t>{}).getResult()
+            : value;
     return result;
   }
   result.logits = (*output).getName().str();
@@ -147,7 +183,10 @@ FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options, b
     return result;
   }
   Value target = input(b, "target", "target", shapeOf(logits), b.getF32Type());
-  Value weight = masked && rankOf(logits) ? input(b, "row_weight", "row_weight", shapeOf(logits).take_front(1), b.getF32Type()) : Value();
+  Value weight = masked && rankOf(logits)
+                     ? input(b, "row_weight", "row_weight",
+                             shapeOf(logits).take_front(1), b.getF32Type())
+                     : Value();
   if (options.kind == LossKind::Mse)
     result.loss = b.create<MseLossOp>(logits, target, weight);
   else if (options.kind == LossKind::L1)

@@ -2,8 +2,8 @@
 #include "passes/autodiff/BuildOptimizerStep.h"
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/GraphOps.h"
-#include "compiler/graph/State.h"
 #include "compiler/graph/Origin.h"
+#include "compiler/graph/State.h"
 #include <cmath>
 
 using namespace mlir;
@@ -12,13 +12,16 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-// Parameters start at multiples of 64 elements, so that every one is aligned for vector access in any type.
+// Parameters start at multiples of 64 elements, so that every one is aligned
+// for vector access in any type.
 constexpr int64_t kAlignment = 64;
 
-/// Arithmetic over the flat arenas, with the old value kept where the step is skipped.
+/// Arithmetic over the flat arenas, with the old value kept where the step is
+/// skipped.
 class StepBuilder {
 public:
-  StepBuilder(ProgramOp program, ImplicitLocOpBuilder &b) : program(program), b(b) {}
+  StepBuilder(ProgramOp program, ImplicitLocOpBuilder &b)
+      : program(program), b(b) {}
 
   Value add(Value x, Value y) { return b.create<AddOp>(x, y); }
   Value sub(Value x, Value y) { return b.create<SubOp>(x, y); }
@@ -28,10 +31,14 @@ public:
   Value state(StringRef name, Type type, double init) {
     return getOrCreateState(program, name, cast<RankedTensorType>(type), init);
   }
-  Value scalarState(StringRef name, double init) { return state(name, RankedTensorType::get({}, b.getF32Type()), init); }
+  Value scalarState(StringRef name, double init) {
+    return state(name, RankedTensorType::get({}, b.getF32Type()), init);
+  }
 
   /// Stores `value` into `target` unless the step is skipped.
-  void update(Value target, Value value) { b.create<AssignOp>(target, b.create<WhereOp>(skip, target, value)); }
+  void update(Value target, Value value) {
+    b.create<AssignOp>(target, b.create<WhereOp>(skip, target, value));
+  }
 
   Value skip; ///< bool scalar
 
@@ -40,7 +47,8 @@ private:
   ImplicitLocOpBuilder &b;
 };
 
-Value pack(ImplicitLocOpBuilder &b, ArrayRef<Value> parts, ArrayRef<int64_t> offsets, int64_t total) {
+Value pack(ImplicitLocOpBuilder &b, ArrayRef<Value> parts,
+           ArrayRef<int64_t> offsets, int64_t total) {
   auto type = RankedTensorType::get({total}, b.getF32Type());
   return b.create<PackOp>(type, parts, b.getDenseI64ArrayAttr(offsets));
 }
@@ -50,10 +58,12 @@ Value withDecay(StepBuilder &s, Value gradient, Value parameter, double decay) {
   return decay == 0 ? gradient : s.add(gradient, s.mul(parameter, decay));
 }
 
-void sgd(StepBuilder &s, Value parameter, Value gradient, Value rate, const OptimizerOptions &o) {
+void sgd(StepBuilder &s, Value parameter, Value gradient, Value rate,
+         const OptimizerOptions &o) {
   Value direction = withDecay(s, gradient, parameter, o.weightDecay);
   if (o.momentum != 0) {
-    // A zero buffer makes the first step's buffer the gradient itself, as PyTorch has it.
+    // A zero buffer makes the first step's buffer the gradient itself, as
+    // PyTorch has it.
     Value buffer = s.state("momentum", parameter.getType(), 0);
     Value next = s.add(s.mul(buffer, o.momentum), direction);
     s.update(buffer, next);
@@ -62,47 +72,62 @@ void sgd(StepBuilder &s, Value parameter, Value gradient, Value rate, const Opti
   s.update(parameter, s.sub(parameter, s.mul(direction, rate)));
 }
 
-/// 1 - beta^step, as -expm1(step log beta): 1 - pow in float32 would lose three digits at beta = 0.999.
-Value biasCorrection(ImplicitLocOpBuilder &b, StepBuilder &s, Value step, double beta) {
+/// 1 - beta^step, as -expm1(step log beta): 1 - pow in float32 would lose three
+/// digits at beta = 0.999.
+Value biasCorrection(ImplicitLocOpBuilder &b, StepBuilder &s, Value step,
+                     double beta) {
   return b.create<NegOp>(b.create<Expm1Op>(s.mul(step, std::log(beta))));
 }
 
-void adam(ImplicitLocOpBuilder &b, StepBuilder &s, Value parameter, Value gradient, Value rate, Value step, const OptimizerOptions &o) {
+void adam(ImplicitLocOpBuilder &b, StepBuilder &s, Value parameter,
+          Value gradient, Value rate, Value step, const OptimizerOptions &o) {
   bool decoupled = o.kind == OptimizerKind::AdamW;
   if (!decoupled)
     gradient = withDecay(s, gradient, parameter, o.weightDecay);
-  Value first = s.state("moment1", parameter.getType(), 0), second = s.state("moment2", parameter.getType(), 0);
+  Value first = s.state("moment1", parameter.getType(), 0),
+        second = s.state("moment2", parameter.getType(), 0);
   Value m = s.add(s.mul(first, o.beta1), s.mul(gradient, 1 - o.beta1));
-  Value v = s.add(s.mul(second, o.beta2), s.mul(s.mul(gradient, gradient), 1 - o.beta2));
+  Value v = s.add(s.mul(second, o.beta2),
+                  s.mul(s.mul(gradient, gradient), 1 - o.beta2));
   s.update(first, m);
   s.update(second, v);
   Value stepSize = s.div(rate, biasCorrection(b, s, step, o.beta1));
   Value root = b.create<SqrtOp>(biasCorrection(b, s, step, o.beta2));
-  Value denominator = s.add(s.div(b.create<SqrtOp>(v), root), scalar(b, o.epsilon));
+  Value denominator =
+      s.add(s.div(b.create<SqrtOp>(v), root), scalar(b, o.epsilon));
   Value decayed = parameter;
   if (decoupled && o.weightDecay != 0)
     decayed = s.mul(parameter, s.sub(scalar(b, 1), s.mul(rate, o.weightDecay)));
   s.update(parameter, s.sub(decayed, s.mul(stepSize, s.div(m, denominator))));
 }
 
-/// Halves the scale on overflow, doubles it after `interval` good steps in a row.
-void updateLossScale(ImplicitLocOpBuilder &b, StepBuilder &s, Value scale, const LossScaleOptions &o) {
+/// Halves the scale on overflow, doubles it after `interval` good steps in a
+/// row.
+void updateLossScale(ImplicitLocOpBuilder &b, StepBuilder &s, Value scale,
+                     const LossScaleOptions &o) {
   Value tracker = s.scalarState("growth_tracker", 0);
   Value counted = s.add(tracker, scalar(b, 1));
-  Value grow = b.create<GreaterOrEqualOp>(counted, scalar(b, static_cast<double>(o.interval)));
-  Value grown = b.create<MinOp>(ValueRange{s.mul(scale, o.growth), scalar(b, o.maximum)});
-  Value shrunk = b.create<MaxOp>(ValueRange{s.mul(scale, o.backoff), scalar(b, o.minimum)});
+  Value grow = b.create<GreaterOrEqualOp>(
+      counted, scalar(b, static_cast<double>(o.interval)));
+  Value grown =
+      b.create<MinOp>(ValueRange{s.mul(scale, o.growth), scalar(b, o.maximum)});
+  Value shrunk = b.create<MaxOp>(
+      ValueRange{s.mul(scale, o.backoff), scalar(b, o.minimum)});
   Value good = b.create<WhereOp>(grow, grown, scale);
   b.create<AssignOp>(scale, b.create<WhereOp>(s.skip, shrunk, good));
   Value restart = b.create<OrOp>(s.skip, grow);
-  b.create<AssignOp>(tracker, b.create<WhereOp>(restart, scalar(b, 0), counted));
+  b.create<AssignOp>(tracker,
+                     b.create<WhereOp>(restart, scalar(b, 0), counted));
 }
 
 } // namespace
 
 Value buildGradientSeed(ProgramOp program, const LossScaleOptions &options) {
   if (options.mode != LossScaleMode::Off)
-    return getOrCreateState(program, "loss_scale", RankedTensorType::get({}, Builder(program.getContext()).getF32Type()), options.init);
+    return getOrCreateState(
+        program, "loss_scale",
+        RankedTensorType::get({}, Builder(program.getContext()).getF32Type()),
+        options.init);
   OpBuilder base = OpBuilder::atBlockEnd(&program.getBody().front());
   ImplicitLocOpBuilder b(NameLoc::get(base.getStringAttr("loss")), base);
   Value one = scalar(b, 1);
@@ -110,49 +135,69 @@ Value buildGradientSeed(ProgramOp program, const LossScaleOptions &options) {
   return one;
 }
 
-void buildOptimizerStep(ProgramOp program, Value loss, ArrayRef<Value> parameters, ArrayRef<Value> gradients,
-                        ArrayRef<std::pair<Value, Value>> pending, const OptimizerOptions &optimizer, const LossScaleOptions &lossScale) {
+void buildOptimizerStep(ProgramOp program, Value loss,
+                        ArrayRef<Value> parameters, ArrayRef<Value> gradients,
+                        ArrayRef<std::pair<Value, Value>> pending,
+                        const OptimizerOptions &optimizer,
+                        const LossScaleOptions &lossScale) {
   OpBuilder base(program.getContext());
-  OriginTagger tagger(base.getNamedAttr(kOrigin, base.getStringAttr("optimizer")));
-  OpBuilder builder = OpBuilder::atBlockEnd(&program.getBody().front(), &tagger);
-  ImplicitLocOpBuilder b(NameLoc::get(builder.getStringAttr("optimizer")), builder);
+  OriginTagger tagger(
+      base.getNamedAttr(kOrigin, base.getStringAttr("optimizer")));
+  OpBuilder builder =
+      OpBuilder::atBlockEnd(&program.getBody().front(), &tagger);
+  ImplicitLocOpBuilder b(NameLoc::get(builder.getStringAttr("optimizer")),
+                         builder);
   StepBuilder s(program, b);
 
   SmallVector<Value> parts;
   SmallVector<int64_t> offsets;
   int64_t total = 0;
   for (auto [parameter, gradient] : llvm::zip_equal(parameters, gradients)) {
-    parts.push_back(gradient ? gradient : full(b, shapeOf(parameter), b.getF32Type(), 0));
+    parts.push_back(gradient ? gradient
+                             : full(b, shapeOf(parameter), b.getF32Type(), 0));
     offsets.push_back(total);
     total = llvm::alignTo(total + numElements(shapeOf(parameter)), kAlignment);
   }
   Value flatGradient = pack(b, parts, offsets, total);
   Value flatParameter = pack(b, parameters, offsets, total);
 
-  Value scale = lossScale.mode == LossScaleMode::Off ? Value() : s.scalarState("loss_scale", lossScale.init);
-  Value gradient = scale ? s.mul(flatGradient, b.create<ReciprocalOp>(scale).getResult()) : flatGradient;
+  Value scale = lossScale.mode == LossScaleMode::Off
+                    ? Value()
+                    : s.scalarState("loss_scale", lossScale.init);
+  Value gradient =
+      scale ? s.mul(flatGradient, b.create<ReciprocalOp>(scale).getResult())
+            : flatGradient;
 
-  // 1 where any element is not finite; the loss counts too, so that a NaN that no gradient shows is seen.
+  // 1 where any element is not finite; the loss counts too, so that a NaN that
+  // no gradient shows is seen.
   auto notFinite = [&](Value x) {
-    return b.create<WhereOp>(b.create<IsFiniteOp>(x), scalar(b, 0), scalar(b, 1)).getResult();
+    return b
+        .create<WhereOp>(b.create<IsFiniteOp>(x), scalar(b, 0), scalar(b, 1))
+        .getResult();
   };
-  Value bad = b.create<ReduceMaxOp>(notFinite(gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
-  Value squares = b.create<ReduceSumOp>(s.mul(gradient, gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
-  bad = b.create<MaxOp>(ValueRange{b.create<ReshapeOp>(bad, ArrayRef<int64_t>{}), notFinite(loss)});
+  Value bad = b.create<ReduceMaxOp>(
+      notFinite(gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
+  Value squares = b.create<ReduceSumOp>(
+      s.mul(gradient, gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
+  bad = b.create<MaxOp>(ValueRange{
+      b.create<ReshapeOp>(bad, ArrayRef<int64_t>{}), notFinite(loss)});
   s.skip = b.create<GreaterOp>(bad, scalar(b, 0));
   b.create<AssignOp>(s.scalarState("found_inf", 0), bad);
-  Value norm = b.create<SqrtOp>(b.create<ReshapeOp>(squares, ArrayRef<int64_t>{}));
+  Value norm =
+      b.create<SqrtOp>(b.create<ReshapeOp>(squares, ArrayRef<int64_t>{}));
   b.create<AssignOp>(s.scalarState("grad_norm", 0), norm);
 
   Value rate = s.scalarState("learning_rate", optimizer.learningRate);
   Value count = s.state("step", RankedTensorType::get({}, b.getI64Type()), 0);
-  Value one = b.create<ConstantOp>(DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), b.getI64IntegerAttr(1)));
+  Value one = b.create<ConstantOp>(DenseElementsAttr::get(
+      RankedTensorType::get({}, b.getI64Type()), b.getI64IntegerAttr(1)));
   Value next = s.add(count, one);
   s.update(count, next);
   if (optimizer.kind == OptimizerKind::Sgd)
     sgd(s, flatParameter, gradient, rate, optimizer);
   else
-    adam(b, s, flatParameter, gradient, rate, b.create<CastOp>(next, b.getF32Type()), optimizer);
+    adam(b, s, flatParameter, gradient, rate,
+         b.create<CastOp>(next, b.getF32Type()), optimizer);
   for (auto [target, value] : pending)
     s.update(target, value);
   if (lossScale.mode == LossScaleMode::Dynamic)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends what follows the gradients: unscale, finite check, parameter update, loss-scale update. All of it is ordinary
-// elementwise arithmetic over the flat gradient and parameter arenas and over scalar states; fusion makes one kernel a group of it.
+// Appends what follows the gradients: unscale, finite check, parameter update,
+// loss-scale update. All of it is ordinary elementwise arithmetic over the flat
+// gradient and parameter arenas and over scalar states; fusion makes one kernel
+// a group of it.
 #pragma once
 #include "compiler/graph/GraphDialect.h"
 #include <string>
@@ -29,14 +31,20 @@ struct LossScaleOptions {
 };
 
 /// The gradient seed: the loss scale state (a scalar), or 1.
-mlir::Value buildGradientSeed(graph::ProgramOp program, const LossScaleOptions &options);
+mlir::Value buildGradientSeed(graph::ProgramOp program,
+                              const LossScaleOptions &options);
 
-/// Needs: the joint forward and backward graph; `parameters` and their gradients (null: zero) in order; `pending`: assignments of other
-/// persistent values (running statistics) that the step makes.
-/// Leaves: states step, learning_rate, found_inf, grad_norm, moments and loss scale, assigned at the end of the step. If a gradient or the
-/// loss is not finite, found_inf is 1 and everything else but the loss scale keeps its old value.
-void buildOptimizerStep(graph::ProgramOp program, mlir::Value loss, llvm::ArrayRef<mlir::Value> parameters,
-                        llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> pending,
-                        const OptimizerOptions &optimizer, const LossScaleOptions &lossScale);
+/// Needs: the joint forward and backward graph; `parameters` and their
+/// gradients (null: zero) in order; `pending`: assignments of other persistent
+/// values (running statistics) that the step makes. Leaves: states step,
+/// learning_rate, found_inf, grad_norm, moments and loss scale, assigned at the
+/// end of the step. If a gradient or the loss is not finite, found_inf is 1 and
+/// everything else but the loss scale keeps its old value.
+void buildOptimizerStep(
+    graph::ProgramOp program, mlir::Value loss,
+    llvm::ArrayRef<mlir::Value> parameters,
+    llvm::ArrayRef<mlir::Value> gradients,
+    llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> pending,
+    const OptimizerOptions &optimizer, const LossScaleOptions &lossScale);
 
 } // namespace halftone::passes

@@ -19,7 +19,8 @@ proto::ArenaKind arenaKind(StringRef name) {
       .Default(proto::WORKSPACE);
 }
 
-std::map<std::string, uint32_t> emitArenas(const std::map<std::string, int64_t> &sizes, proto::Plan &plan) {
+std::map<std::string, uint32_t>
+emitArenas(const std::map<std::string, int64_t> &sizes, proto::Plan &plan) {
   std::map<std::string, uint32_t> index;
   for (const auto &[name, bytes] : sizes) {
     index[name] = static_cast<uint32_t>(plan.arenas_size());
@@ -73,8 +74,10 @@ std::string fullBytes(ElementsAttr attr, int64_t elements) {
 
 class PlanEmitter {
 public:
-  PlanEmitter(ModuleOp module, const std::map<std::string, int64_t> &sizes, proto::Plan &plan)
-      : module(module), plan(plan), arenas(emitArenas(sizes, plan)), buffers(plan, arenas) {}
+  PlanEmitter(ModuleOp module, const std::map<std::string, int64_t> &sizes,
+              proto::Plan &plan)
+      : module(module), plan(plan), arenas(emitArenas(sizes, plan)),
+        buffers(plan, arenas) {}
 
   LogicalResult emitKernels(const codegen::TargetSpec &target) {
     SmallVector<exec::KernelOp> list(module.getOps<exec::KernelOp>());
@@ -99,26 +102,33 @@ public:
     return success();
   }
 
-  void emitSources(exec::ProgramOp program, ArrayRef<ParameterInfo> infos, bool eval) {
+  void emitSources(exec::ProgramOp program, ArrayRef<ParameterInfo> infos,
+                   bool eval) {
     for (auto buffer : program.getBody().getOps<exec::BufferOp>()) {
       StringRef arena = buffer.getArena(), name = buffer.getName();
-      uint32_t index = buffers.indexOf(buffer.getBuffer(), program.getSymName());
+      uint32_t index =
+          buffers.indexOf(buffer.getBuffer(), program.getSymName());
       if (arena == "inputs")
         emitInput(buffer, index, eval);
       else if (arena == "gradients" && !name.empty())
         gradients[name] = index;
-      else if (buffer->hasAttr("role") && seen.insert({("parameter." + name).str(), 0}).second)
+      else if (buffer->hasAttr("role") &&
+               seen.insert({("parameter." + name).str(), 0}).second)
         emitParameter(buffer, index, infos);
-      else if (arena == "state" && seen.insert({("state." + name).str(), 0}).second)
+      else if (arena == "state" &&
+               seen.insert({("state." + name).str(), 0}).second)
         emitState(buffer, index);
-      else if (arena == "constants" && buffer.getValueAttr() && seen.insert({"constant." + std::to_string(index), 0}).second)
+      else if (arena == "constants" && buffer.getValueAttr() &&
+               seen.insert({"constant." + std::to_string(index), 0}).second)
         emitConstant(buffer, index);
     }
   }
 
   void emitPrograms() {
     for (auto program : module.getOps<exec::ProgramOp>())
-      emitProgram(program, buffers, kernels, program.getSymName() == "train" ? *plan.mutable_train() : *plan.mutable_eval());
+      emitProgram(program, buffers, kernels,
+                  program.getSymName() == "train" ? *plan.mutable_train()
+                                                  : *plan.mutable_eval());
     for (proto::Parameter &parameter : *plan.mutable_parameters())
       if (auto it = gradients.find(parameter.name()); it != gradients.end())
         parameter.set_gradient(it->second);
@@ -135,7 +145,8 @@ private:
                                           : proto::Input::DATA);
   }
 
-  void emitParameter(exec::BufferOp buffer, uint32_t index, ArrayRef<ParameterInfo> infos) {
+  void emitParameter(exec::BufferOp buffer, uint32_t index,
+                     ArrayRef<ParameterInfo> infos) {
     proto::Parameter &parameter = *plan.add_parameters();
     parameter.set_name(buffer.getName().str());
     parameter.set_buffer(index);
@@ -163,7 +174,9 @@ private:
   void emitConstant(exec::BufferOp buffer, uint32_t index) {
     proto::Constant &constant = *plan.add_constants();
     constant.set_buffer(index);
-    constant.set_data(fullBytes(*buffer.getValue(), cast<MemRefType>(buffer.getBuffer().getType()).getNumElements()));
+    constant.set_data(fullBytes(
+        *buffer.getValue(),
+        cast<MemRefType>(buffer.getBuffer().getType()).getNumElements()));
   }
 
   ModuleOp module;
@@ -176,8 +189,10 @@ private:
 
 } // namespace
 
-LogicalResult emitPlan(ModuleOp module, const std::map<std::string, int64_t> &sizes, const codegen::TargetSpec &target, ArrayRef<ParameterInfo> parameters,
-                       proto::Plan &plan) {
+LogicalResult emitPlan(ModuleOp module,
+                       const std::map<std::string, int64_t> &sizes,
+                       const codegen::TargetSpec &target,
+                       ArrayRef<ParameterInfo> parameters, proto::Plan &plan) {
   PlanEmitter emitter(module, sizes, plan);
   if (failed(emitter.emitKernels(target)))
     return failure();

@@ -27,7 +27,8 @@ std::string nodesOf(Location location) {
   return names;
 }
 
-template <typename Range, typename Field> void addAll(Range values, Field *field) {
+template <typename Range, typename Field>
+void addAll(Range values, Field *field) {
   for (auto value : values)
     field->Add(value);
 }
@@ -48,9 +49,10 @@ void setMatMul(exec::MatMulOp op, proto::MatMul &m) {
 
 void setConvolution(exec::ConvolutionOp op, proto::Convolution &c) {
   StringRef direction = op.getDirection();
-  c.set_direction(direction == "forward"         ? proto::Convolution::FORWARD
-                  : direction == "data_gradient" ? proto::Convolution::DATA_GRADIENT
-                                                 : proto::Convolution::WEIGHT_GRADIENT);
+  c.set_direction(direction == "forward" ? proto::Convolution::FORWARD
+                  : direction == "data_gradient"
+                      ? proto::Convolution::DATA_GRADIENT
+                      : proto::Convolution::WEIGHT_GRADIENT);
   c.set_group(op.getGroup());
   addAll(op.getStrides(), c.mutable_strides());
   addAll(op.getPads(), c.mutable_pads());
@@ -97,8 +99,10 @@ uint32_t BufferTable::indexOf(Value v, StringRef program) {
     arena += "." + program.str();
 
   std::string name = base == v ? buffer.getName().str() : "", key;
-  llvm::raw_string_ostream(key) << arena << '|' << name << '|' << offset << '|' << type;
-  auto [it, isNew] = known.try_emplace(key, static_cast<uint32_t>(plan.buffers_size()));
+  llvm::raw_string_ostream(key)
+      << arena << '|' << name << '|' << offset << '|' << type;
+  auto [it, isNew] =
+      known.try_emplace(key, static_cast<uint32_t>(plan.buffers_size()));
   if (isNew) {
     proto::Buffer &out = *plan.add_buffers();
     out.set_name(name);
@@ -110,7 +114,9 @@ uint32_t BufferTable::indexOf(Value v, StringRef program) {
   return it->second;
 }
 
-void emitProgram(exec::ProgramOp program, BufferTable &buffers, const llvm::StringMap<uint32_t> &kernels, proto::Program &out) {
+void emitProgram(exec::ProgramOp program, BufferTable &buffers,
+                 const llvm::StringMap<uint32_t> &kernels,
+                 proto::Program &out) {
   StringRef name = program.getSymName();
   for (Operation &op : program.getBody().front()) {
     if (auto output = dyn_cast<exec::OutputOp>(op)) {

@@ -8,10 +8,12 @@
 
 namespace halftone::passes {
 
-/// Buffers of a plan, each once: programs share those that lie at the same place with the same type and name.
+/// Buffers of a plan, each once: programs share those that lie at the same
+/// place with the same type and name.
 class BufferTable {
 public:
-  BufferTable(proto::Plan &plan, const std::map<std::string, uint32_t> &arenas) : plan(plan), arenas(arenas) {}
+  BufferTable(proto::Plan &plan, const std::map<std::string, uint32_t> &arenas)
+      : plan(plan), arenas(arenas) {}
   /// Index of the buffer of an exec.buffer or exec.view of `program`.
   uint32_t indexOf(mlir::Value v, llvm::StringRef program);
 
@@ -22,7 +24,8 @@ private:
 };
 
 /// Appends steps and outputs. `kernels`: symbol to index in plan.kernels.
-void emitProgram(exec::ProgramOp program, BufferTable &buffers, const llvm::StringMap<uint32_t> &kernels, proto::Program &out);
+void emitProgram(exec::ProgramOp program, BufferTable &buffers,
+                 const llvm::StringMap<uint32_t> &kernels, proto::Program &out);
 
 /// The type of a buffer's elements.
 proto::ElementType elementType(mlir::Type type);

@@ -15,20 +15,27 @@ std::string text(Operation *op, StringRef attribute) {
 }
 
 bool isFloatCast(Operation *op) {
-  return isa<CastOp>(op) && isa<FloatType>(elementTypeOf(op->getOperand(0))) && isa<FloatType>(elementTypeOf(op->getResult(0)));
+  return isa<CastOp>(op) && isa<FloatType>(elementTypeOf(op->getOperand(0))) &&
+         isa<FloatType>(elementTypeOf(op->getResult(0)));
 }
 
-/// What is stored: the result's type, or the one narrower type that all users read it in.
+/// What is stored: the result's type, or the one narrower type that all users
+/// read it in.
 Type storedType(Value v) {
   Type type = elementTypeOf(v);
   if (v.use_empty() || !llvm::all_of(v.getUsers(), isFloatCast))
     return type;
   Type read = elementTypeOf((*v.user_begin())->getResult(0));
-  bool same = llvm::all_of(v.getUsers(), [&](Operation *user) { return elementTypeOf(user->getResult(0)) == read; });
-  return same && read.getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth() ? read : type;
+  bool same = llvm::all_of(v.getUsers(), [&](Operation *user) {
+    return elementTypeOf(user->getResult(0)) == read;
+  });
+  return same && read.getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth()
+             ? read
+             : type;
 }
 
-/// Gives every value a name: its node's, numbered where a node has several results or several ops share the node.
+/// Gives every value a name: its node's, numbered where a node has several
+/// results or several ops share the node.
 class ValueNames {
 public:
   std::string unique(std::string name) {
@@ -37,7 +44,10 @@ public:
   }
   void define(Operation *op, const std::string &node) {
     for (OpResult result : op->getResults())
-      names[result] = op->getNumResults() == 1 ? node : node + ":" + std::to_string(result.getResultNumber());
+      names[result] =
+          op->getNumResults() == 1
+              ? node
+              : node + ":" + std::to_string(result.getResultNumber());
   }
   void define(Value v, std::string name) { names[v] = std::move(name); }
   std::string of(Value v) const { return names.lookup(v); }
@@ -47,7 +57,9 @@ private:
   llvm::DenseMap<Value, std::string> names;
 };
 
-void recordCast(Operation *op, const ValueNames &names, const llvm::DenseMap<Operation *, std::string> &nodes, proto::Plan &plan) {
+void recordCast(Operation *op, const ValueNames &names,
+                const llvm::DenseMap<Operation *, std::string> &nodes,
+                proto::Plan &plan) {
   proto::Cast &cast = *plan.add_casts();
   cast.set_value(names.of(op->getOperand(0)));
   cast.set_from(typeName(elementTypeOf(op->getOperand(0))));
@@ -68,14 +80,18 @@ std::string typeName(Type type) {
     return "bf16";
   if (type.isInteger(1))
     return "bool";
-  return type.isUnsignedInteger() ? "uint" + std::to_string(type.getIntOrFloatBitWidth())
-                                  : "int" + std::to_string(type.getIntOrFloatBitWidth());
+  return type.isUnsignedInteger()
+             ? "uint" + std::to_string(type.getIntOrFloatBitWidth())
+             : "int" + std::to_string(type.getIntOrFloatBitWidth());
 }
 
 void recordNodes(ProgramOp program, proto::Plan &plan) {
   ValueNames names;
   llvm::DenseMap<Operation *, std::string> nodes;
-  auto isNode = [](Operation *op) { return isa<ReferenceOpInterface>(op) && !isa<ConstantOp, PackOp>(op) && !isFloatCast(op); };
+  auto isNode = [](Operation *op) {
+    return isa<ReferenceOpInterface>(op) && !isa<ConstantOp, PackOp>(op) &&
+           !isFloatCast(op);
+  };
   for (Operation &op : program.getBody().front()) {
     if (auto name = op.getAttrOfType<StringAttr>("name"))
       for (Value result : op.getResults())
@@ -96,7 +112,8 @@ void recordNodes(ProgramOp program, proto::Plan &plan) {
     node.set_name(nodes[&op]);
     node.set_op(op.getName().stripDialect().str());
     node.set_color(text(&op, "color"));
-    node.set_stored(op.getNumResults() ? typeName(storedType(op.getResult(0))) : "");
+    node.set_stored(op.getNumResults() ? typeName(storedType(op.getResult(0)))
+                                       : "");
     node.set_rule(text(&op, "rule"));
     node.set_source(text(&op, "source"));
     if (auto path = op.getAttrOfType<ArrayAttr>("path"))

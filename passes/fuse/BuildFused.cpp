@@ -17,25 +17,31 @@ constexpr int kMaxInlineDepth = 6;
 bool isWideningCast(Operation *op) {
   if (!isa<CastOp>(op))
     return false;
-  auto from = dyn_cast<FloatType>(elementTypeOf(op->getOperand(0))), to = dyn_cast<FloatType>(elementTypeOf(op->getResult(0)));
+  auto from = dyn_cast<FloatType>(elementTypeOf(op->getOperand(0))),
+       to = dyn_cast<FloatType>(elementTypeOf(op->getResult(0)));
   return from && to && from.getWidth() < to.getWidth();
 }
 
-/// Whether a consumer kernel computes `op` itself instead of reading its result: single-valued constants always, index maps and widening
-/// casts where no library needs them in memory anyway.
+/// Whether a consumer kernel computes `op` itself instead of reading its
+/// result: single-valued constants always, index maps and widening casts where
+/// no library needs them in memory anyway.
 bool isInlined(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return splatValue(constant.getValue()).has_value();
-  if (isa<ReshapeOp>(op) || (fusionKind(op) != FusionKind::Move && !isWideningCast(op)))
+  if (isa<ReshapeOp>(op) ||
+      (fusionKind(op) != FusionKind::Move && !isWideningCast(op)))
     return false;
-  return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<FusedOp>(user) || fusionKind(user) != FusionKind::None; });
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<FusedOp>(user) || fusionKind(user) != FusionKind::None;
+  });
 }
 
 /// Clones ops into a kernel's body, collecting what it reads from memory.
 class BodyBuilder {
 public:
   BodyBuilder(FusedOp fused, const FusionGroup &group, bool inlineMaps)
-      : group(group), body(fused.getBody().front()), b(OpBuilder::atBlockEnd(&body)), inlineMaps(inlineMaps) {}
+      : group(group), body(fused.getBody().front()),
+        b(OpBuilder::atBlockEnd(&body)), inlineMaps(inlineMaps) {}
 
   void clone(Operation *op, int depth = 0) {
     for (Value operand : op->getOperands())
@@ -50,7 +56,8 @@ private:
     if (mapping.contains(v))
       return;
     Operation *producer = v.getDefiningOp();
-    if (inlineMaps && producer && depth < kMaxInlineDepth && isInlined(producer)) {
+    if (inlineMaps && producer && depth < kMaxInlineDepth &&
+        isInlined(producer)) {
       clone(producer, depth + 1);
       return;
     }
@@ -70,7 +77,9 @@ private:
 };
 
 StringRef scheduleName(const FusionGroup &group) {
-  return group.scatter ? "scatter" : group.isReduction() ? "reduction" : "pointwise";
+  return group.scatter         ? "scatter"
+         : group.isReduction() ? "reduction"
+                               : "pointwise";
 }
 
 /// Locations of all members, so that reports name every node in the kernel.
@@ -87,7 +96,8 @@ Location jointLocation(ArrayRef<Operation *> members) {
 LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
   // Members without users left, last first.
   SmallVector<Operation *> members(group.ops.begin(), group.ops.end());
-  llvm::sort(members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::sort(members,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   const SmallVector<Operation *> candidates = members;
   for (Operation *op : llvm::reverse(candidates))
     if (op->use_empty()) {
@@ -101,12 +111,15 @@ LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
   SmallVector<Value> outputs;
   for (Operation *op : members)
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !group.ops.contains(user); }))
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !group.ops.contains(user);
+          }))
         outputs.push_back(result);
 
   OpBuilder b(members.back());
   SmallVector<Type> types = llvm::to_vector(ValueRange(outputs).getTypes());
-  auto fused = b.create<FusedOp>(jointLocation(members), types, ValueRange{}, b.getStringAttr(scheduleName(group)));
+  auto fused = b.create<FusedOp>(jointLocation(members), types, ValueRange{},
+                                 b.getStringAttr(scheduleName(group)));
   fused.getBody().emplaceBlock();
   BodyBuilder body(fused, group, inlineMaps);
   for (Operation *op : members)
@@ -114,7 +127,8 @@ LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
   SmallVector<Value> yields;
   for (Value output : outputs)
     yields.push_back(body.lookup(output));
-  OpBuilder::atBlockEnd(&fused.getBody().front()).create<YieldOp>(fused.getLoc(), yields);
+  OpBuilder::atBlockEnd(&fused.getBody().front())
+      .create<YieldOp>(fused.getLoc(), yields);
   fused.getInputsMutable().assign(body.inputs.getArrayRef());
   if (group.isReduction()) {
     fused->setAttr("domain", b.getDenseI64ArrayAttr(group.domain));
@@ -124,7 +138,8 @@ LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
     fused->setAttr("origin", origin);
   for (auto [output, result] : llvm::zip_equal(outputs, fused.getOutputs()))
     output.replaceAllUsesWith(result);
-  // The members' own uses of each other were replaced as well; they go away together.
+  // The members' own uses of each other were replaced as well; they go away
+  // together.
   for (Operation *op : members)
     op->dropAllReferences();
   for (Operation *op : members)

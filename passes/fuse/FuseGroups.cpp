@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse/FuseGroups.h"
+#include "compiler/graph/Cleanup.h"
 #include "compiler/graph/GraphOps.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "passes/fuse/BuildFused.h"
 #include "passes/fuse/FusionGroup.h"
-#include "compiler/graph/Cleanup.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -12,7 +12,8 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-/// Reshapes at the rim of a group are views outside of it: of an operand that lies in memory, or of a result.
+/// Reshapes at the rim of a group are views outside of it: of an operand that
+/// lies in memory, or of a result.
 void dropRimReshapes(FusionGroup &group) {
   bool changed = true;
   while (changed) {
@@ -22,7 +23,9 @@ void dropRimReshapes(FusionGroup &group) {
         continue;
       Operation *source = op->getOperand(0).getDefiningOp();
       bool first = !source || !group.ops.contains(source);
-      bool last = llvm::none_of(op->getUsers(), [&](Operation *user) { return group.ops.contains(user); });
+      bool last = llvm::none_of(op->getUsers(), [&](Operation *user) {
+        return group.ops.contains(user);
+      });
       if (first || last) {
         group.ops.remove(op);
         changed = true;
@@ -37,7 +40,8 @@ LogicalResult fuseGroups(ProgramOp program, const FuseOptions &options) {
   Block &block = program.getBody().front();
   FusionPlan plan(block, options.fuse);
   std::vector<FusionGroup *> groups = plan.groups();
-  // Consumers first: what they compute again themselves may leave a producer without users.
+  // Consumers first: what they compute again themselves may leave a producer
+  // without users.
   for (FusionGroup *group : llvm::reverse(groups)) {
     dropRimReshapes(*group);
     if (failed(buildFused(*group, options.fuse)))

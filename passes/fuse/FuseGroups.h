@@ -9,8 +9,11 @@ struct FuseOptions {
   bool fuse = true; ///< --optimize none: every op is a kernel of its own
 };
 
-/// Needs: primitives and library calls (lowerComposites). Leaves: every generated op inside a graph.fused; beside these only library calls,
-/// reshapes (views), packs, sources, assigns and outputs; the block in topological order.
-llvm::LogicalResult fuseGroups(graph::ProgramOp program, const FuseOptions &options);
+/// Needs: primitives and library calls (lowerComposites). Leaves: every
+/// generated op inside a graph.fused; beside these only library calls, reshapes
+/// (views), packs, sources, assigns and outputs; the block in topological
+/// order.
+llvm::LogicalResult fuseGroups(graph::ProgramOp program,
+                               const FuseOptions &options);
 
 } // namespace halftone::passes

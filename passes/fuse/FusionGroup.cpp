@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy, in program order: an op joins the group of a producer where the kernel's loop stays the same.
+// Greedy, in program order: an op joins the group of a producer where the
+// kernel's loop stays the same.
 #include "passes/fuse/FusionGroup.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Origin.h"
@@ -10,17 +11,20 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-// Larger kernels do not save traffic any more but cost compile time and registers.
+// Larger kernels do not save traffic any more but cost compile time and
+// registers.
 constexpr size_t kMaxOps = 96;
 
-SmallVector<int64_t> rowShape(ArrayRef<int64_t> domain, ArrayRef<int64_t> reduced) {
+SmallVector<int64_t> rowShape(ArrayRef<int64_t> domain,
+                              ArrayRef<int64_t> reduced) {
   SmallVector<int64_t> shape(domain);
   for (int64_t axis : reduced)
     shape[axis] = 1;
   return shape;
 }
 
-/// The innermost axis with more than one element is reduced: a row lies together in memory and stays in cache over several passes.
+/// The innermost axis with more than one element is reduced: a row lies
+/// together in memory and stays in cache over several passes.
 bool reducesInnermost(ArrayRef<int64_t> domain, ArrayRef<int64_t> reduced) {
   for (int64_t d = static_cast<int64_t>(domain.size()) - 1; d >= 0; --d)
     if (domain[d] != 1)
@@ -44,7 +48,8 @@ SmallVector<Operation *> producers(Operation *op) {
 } // namespace
 
 FusionKind fusionKind(Operation *op) {
-  // A reshape of something in memory is a view; it is fused only where a group pulls it in.
+  // A reshape of something in memory is a view; it is fused only where a group
+  // pulls it in.
   if (isa<ReshapeOp>(op))
     return FusionKind::Move;
   if (isa<ScatterOpInterface>(op))
@@ -108,7 +113,8 @@ void FusionPlan::place(Operation *op) {
   if (join && kind != FusionKind::Scatter && kind != FusionKind::Window)
     for (Operation *producer : producers(op)) {
       FusionGroup *group = groupOf(producer);
-      if (!group || group == home || !canJoin(op, kind, *group) || wouldCycle(op, *group))
+      if (!group || group == home || !canJoin(op, kind, *group) ||
+          wouldCycle(op, *group))
         continue;
       if (!home) {
         home = group;
@@ -128,8 +134,10 @@ void FusionPlan::place(Operation *op) {
   add(op, kind, *all.back());
 }
 
-bool FusionPlan::canJoin(Operation *op, FusionKind kind, const FusionGroup &group) const {
-  if (group.scatter || group.ops.size() >= kMaxOps || group.optimizer != isOptimizer(op))
+bool FusionPlan::canJoin(Operation *op, FusionKind kind,
+                         const FusionGroup &group) const {
+  if (group.scatter || group.ops.size() >= kMaxOps ||
+      group.optimizer != isOptimizer(op))
     return false;
   ArrayRef<int64_t> domain = group.domain;
   if (kind == FusionKind::Reduction) {
@@ -138,26 +146,36 @@ bool FusionPlan::canJoin(Operation *op, FusionKind kind, const FusionGroup &grou
       return false;
     if (group.isReduction())
       return axes == group.reduced;
-    // Each pass over a row computes its inputs again: fine in cache, not fine for windows and moves over the whole tensor. A column reduction
-    // joins only what nobody else needs, or the other values would be computed and stored in its unfavourable order.
-    return !group.window && (reducesInnermost(domain, axes) || isUsedOnlyBy(group, op));
+    // Each pass over a row computes its inputs again: fine in cache, not fine
+    // for windows and moves over the whole tensor. A column reduction joins
+    // only what nobody else needs, or the other values would be computed and
+    // stored in its unfavourable order.
+    return !group.window &&
+           (reducesInnermost(domain, axes) || isUsedOnlyBy(group, op));
   }
   ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
   if (kind == FusionKind::Move) {
-    // The domain becomes the map's result, so that everything so far must serve the map alone.
-    return !group.isReduction() && !group.window && op->getNumResults() == 1 && readsOnce(op) && isUsedOnlyBy(group, op);
+    // The domain becomes the map's result, so that everything so far must serve
+    // the map alone.
+    return !group.isReduction() && !group.window && op->getNumResults() == 1 &&
+           readsOnce(op) && isUsedOnlyBy(group, op);
   }
   if (!group.isReduction())
     return shape == domain;
-  return shape == domain || shape == ArrayRef<int64_t>(rowShape(domain, group.reduced));
+  return shape == domain ||
+         shape == ArrayRef<int64_t>(rowShape(domain, group.reduced));
 }
 
-bool FusionPlan::canMerge(const FusionGroup &into, const FusionGroup &from) const {
-  if (into.scatter || from.scatter || into.optimizer != from.optimizer || into.ops.size() + from.ops.size() > kMaxOps)
+bool FusionPlan::canMerge(const FusionGroup &into,
+                          const FusionGroup &from) const {
+  if (into.scatter || from.scatter || into.optimizer != from.optimizer ||
+      into.ops.size() + from.ops.size() > kMaxOps)
     return false;
   if (into.domain != from.domain)
     return false;
-  return into.reduced == from.reduced || (!from.isReduction() && !from.window && reducesInnermost(into.domain, into.reduced));
+  return into.reduced == from.reduced ||
+         (!from.isReduction() && !from.window &&
+          reducesInnermost(into.domain, into.reduced));
 }
 
 bool FusionPlan::isUsedOnlyBy(const FusionGroup &group, Operation *op) const {
@@ -168,7 +186,8 @@ bool FusionPlan::isUsedOnlyBy(const FusionGroup &group, Operation *op) const {
   return true;
 }
 
-bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group, const FusionGroup *also) const {
+bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group,
+                            const FusionGroup *also) const {
   unsigned first = order.size();
   for (Operation *member : group.ops)
     first = std::min(first, order.lookup(member));
@@ -179,7 +198,8 @@ bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group, const Fusio
     FusionGroup *g = groupOf(x);
     return g && (g == &group || g == also);
   };
-  // Walk up from everything that the joint kernel would wait for; meeting the kernel itself is a cycle. A group is walked as a whole.
+  // Walk up from everything that the joint kernel would wait for; meeting the
+  // kernel itself is a cycle. A group is walked as a whole.
   SmallVector<Operation *> stack;
   llvm::DenseSet<Operation *> seen;
   auto push = [&](Operation *x) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of ops that become one kernel, and the rules by which an op may join one.
+// Sets of ops that become one kernel, and the rules by which an op may join
+// one.
 #pragma once
 #include "compiler/graph/GraphDialect.h"
 #include "llvm/ADT/DenseMap.h"
@@ -13,14 +14,16 @@ namespace halftone::passes {
 enum class FusionKind {
   None,      ///< library calls, packs, views, sources: not fused
   Pointwise, ///< one scalar an element
-  Move,      ///< index map: costs a load; may be computed again in every consumer
-  Window,    ///< an element costs a loop: consumers may follow, producers are not pulled in
+  Move,   ///< index map: costs a load; may be computed again in every consumer
+  Window, ///< an element costs a loop: consumers may follow, producers are not
+          ///< pulled in
   Reduction,
   Scatter
 };
 FusionKind fusionKind(mlir::Operation *op);
 
-/// Whether an index map reads every element at most once (transposes yes, broadcasts no).
+/// Whether an index map reads every element at most once (transposes yes,
+/// broadcasts no).
 bool readsOnce(mlir::Operation *op);
 
 struct FusionGroup {
@@ -28,27 +31,34 @@ struct FusionGroup {
   llvm::SmallVector<int64_t> domain;
   llvm::SmallVector<int64_t> reduced; ///< empty: pointwise
   bool scatter = false, window = false;
-  bool optimizer = false; ///< apart from the rest: gradients must be complete without it
+  bool optimizer =
+      false; ///< apart from the rest: gradients must be complete without it
   llvm::SetVector<mlir::Operation *> ops;
   bool isReduction() const { return !reduced.empty(); }
 };
 
-/// A partition of a block's fusible ops. Groups never form a cycle with what lies between them.
+/// A partition of a block's fusible ops. Groups never form a cycle with what
+/// lies between them.
 class FusionPlan {
 public:
   /// `join` false: every op is a group of its own.
   FusionPlan(mlir::Block &block, bool join);
 
-  FusionGroup *groupOf(mlir::Operation *op) const { return membership.lookup(op); }
+  FusionGroup *groupOf(mlir::Operation *op) const {
+    return membership.lookup(op);
+  }
   /// Non-empty groups in order of their last op.
   std::vector<FusionGroup *> groups() const;
 
 private:
   void place(mlir::Operation *op);
-  bool canJoin(mlir::Operation *op, FusionKind kind, const FusionGroup &group) const;
+  bool canJoin(mlir::Operation *op, FusionKind kind,
+               const FusionGroup &group) const;
   bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
-  /// Whether something outside `group` lies on a path from the group to `op` (or to an op of `also`).
-  bool wouldCycle(mlir::Operation *op, const FusionGroup &group, const FusionGroup *also = nullptr) const;
+  /// Whether something outside `group` lies on a path from the group to `op`
+  /// (or to an op of `also`).
+  bool wouldCycle(mlir::Operation *op, const FusionGroup &group,
+                  const FusionGroup *also = nullptr) const;
   bool isUsedOnlyBy(const FusionGroup &group, mlir::Operation *op) const;
   void add(mlir::Operation *op, FusionKind kind, FusionGroup &group);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/fuse/LowerComposites.h"
-#include "compiler/graph/GraphOps.h"
-#include "compiler/graph/Origin.h"
 #include "compiler/graph/Cleanup.h"
 #include "compiler/graph/Decompose.h"
+#include "compiler/graph/GraphOps.h"
+#include "compiler/graph/Origin.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -11,10 +11,14 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-Type withElement(Type type, Type element) { return RankedTensorType::get(cast<RankedTensorType>(type).getShape(), element); }
+Type withElement(Type type, Type element) {
+  return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                               element);
+}
 
 bool isNarrowFloat(Type type) {
-  auto element = dyn_cast<FloatType>(cast<RankedTensorType>(type).getElementType());
+  auto element =
+      dyn_cast<FloatType>(cast<RankedTensorType>(type).getElementType());
   return element && element.getWidth() < 32;
 }
 
@@ -33,12 +37,15 @@ void widen(Operation *op) {
     if (!isNarrowFloat(narrow))
       continue;
     result.setType(cast<RankedTensorType>(withElement(narrow, f32)));
-    auto cast = after.create<CastOp>(op->getLoc(), result, mlir::cast<RankedTensorType>(narrow).getElementType());
+    auto cast = after.create<CastOp>(
+        op->getLoc(), result,
+        mlir::cast<RankedTensorType>(narrow).getElementType());
     result.replaceAllUsesExcept(cast.getResult(), cast);
   }
 }
 
-/// reduce(keepdims = 0) as reduce(keepdims = 1) and a reshape: inside a kernel every value then has the rank of the domain.
+/// reduce(keepdims = 0) as reduce(keepdims = 1) and a reshape: inside a kernel
+/// every value then has the rank of the domain.
 void keepReducedAxes(Operation *op) {
   auto keepdims = op->getAttrOfType<IntegerAttr>("keepdims");
   if (!isa<ReductionOpInterface>(op) || !keepdims || keepdims.getSInt() != 0)
@@ -47,7 +54,8 @@ void keepReducedAxes(Operation *op) {
   OpBuilder b(op->getContext(), &tagger);
   b.setInsertionPointAfter(op);
   Value result = op->getResult(0);
-  SmallVector<int64_t> reduced(shapeOf(result)), kept(shapeOf(op->getOperand(0)));
+  SmallVector<int64_t> reduced(shapeOf(result)),
+      kept(shapeOf(op->getOperand(0)));
   for (int64_t axis : cast<ReductionOpInterface>(op).getReducedAxes())
     kept[axis] = 1;
   op->setAttr("keepdims", IntegerAttr::get(keepdims.getType(), 1));

@@ -4,8 +4,9 @@
 
 namespace halftone::passes {
 
-/// Needs: a coloured program. Leaves: only primitives and library calls. A composite's insides are f32 whatever it reads and writes, so that
-/// nothing it keeps between two kernels is rounded; reductions keep their axes.
+/// Needs: a coloured program. Leaves: only primitives and library calls. A
+/// composite's insides are f32 whatever it reads and writes, so that nothing it
+/// keeps between two kernels is rounded; reductions keep their axes.
 llvm::LogicalResult lowerComposites(graph::ProgramOp program);
 
 } // namespace halftone::passes

@@ -13,11 +13,14 @@ bool isComputed(Value v) {
   return isa_and_nonnull<FusedOp, LibraryOpInterface>(op);
 }
 
-/// Whether every element of the kernel's outputs is computed from the inputs' elements at the same index only.
+/// Whether every element of the kernel's outputs is computed from the inputs'
+/// elements at the same index only.
 bool isElementwise(FusedOp fused) {
   return fused.getSchedule() == "pointwise" &&
          llvm::all_of(fused.getBody().front().without_terminator(),
-                      [](Operation &op) { return isa<ScalarOpInterface, ConstantOp>(op); });
+                      [](Operation &op) {
+                        return isa<ScalarOpInterface, ConstantOp>(op);
+                      });
 }
 
 /// The target and, where it is a pack, the parameters in it.
@@ -30,14 +33,16 @@ SmallVector<Value> aliases(Value target) {
 
 bool canOverwrite(Value value, Value target) {
   auto producer = value.getDefiningOp<FusedOp>();
-  if (!producer || value.getType() != target.getType() || !isElementwise(producer))
+  if (!producer || value.getType() != target.getType() ||
+      !isElementwise(producer))
     return false;
   for (Value alias : aliases(target))
     for (Operation *user : alias.getUsers()) {
       if (isa<AssignOp, PackOp>(user))
         continue;
       bool sameIndex = user == producer && alias == target;
-      if (!sameIndex && (!user->isBeforeInBlock(producer) || isa<ReshapeOp>(user)))
+      if (!sameIndex &&
+          (!user->isBeforeInBlock(producer) || isa<ReshapeOp>(user)))
         return false;
     }
   return true;
@@ -46,7 +51,9 @@ bool canOverwrite(Value value, Value target) {
 } // namespace
 
 bool isParameterPack(PackOp pack) {
-  return llvm::all_of(pack.getParts(), [](Value v) { return v.getDefiningOp<ParameterOp>() != nullptr; });
+  return llvm::all_of(pack.getParts(), [](Value v) {
+    return v.getDefiningOp<ParameterOp>() != nullptr;
+  });
 }
 
 Places assignPlaces(ProgramOp program) {
@@ -55,10 +62,12 @@ Places assignPlaces(ProgramOp program) {
     if (auto pack = dyn_cast<PackOp>(op); pack && !isParameterPack(pack)) {
       for (auto [i, part] : llvm::enumerate(pack.getParts()))
         if (isComputed(part))
-          places.packed.try_emplace(part, PackPlace{pack, static_cast<unsigned>(i)});
+          places.packed.try_emplace(part,
+                                    PackPlace{pack, static_cast<unsigned>(i)});
     } else if (auto assign = dyn_cast<AssignOp>(op)) {
       Value value = assign.getValue();
-      if (!places.inPlace.contains(value) && !places.packed.contains(value) && canOverwrite(value, assign.getTarget()))
+      if (!places.inPlace.contains(value) && !places.packed.contains(value) &&
+          canOverwrite(value, assign.getTarget()))
         places.inPlace[value] = assign.getTarget();
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which values are computed right where they must end up: gradients in their arena, updated states over their old value.
+// Decides which values are computed right where they must end up: gradients in
+// their arena, updated states over their old value.
 #pragma once
 #include "compiler/graph/GraphDialect.h"
 #include "llvm/ADT/DenseMap.h"
@@ -13,9 +14,11 @@ struct PackPlace {
 };
 
 struct Places {
-  /// Values produced directly into a part of a pack (of gradients). All other parts are copied.
+  /// Values produced directly into a part of a pack (of gradients). All other
+  /// parts are copied.
   llvm::DenseMap<mlir::Value, PackPlace> packed;
-  /// Assigned values that overwrite their target when they are computed: value -> target. All other assigns are copies at the end.
+  /// Assigned values that overwrite their target when they are computed: value
+  /// -> target. All other assigns are copies at the end.
   llvm::DenseMap<mlir::Value, mlir::Value> inPlace;
 };
 

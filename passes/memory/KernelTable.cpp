@@ -14,7 +14,8 @@ void stripOrigins(Operation *root) {
     op->setLoc(UnknownLoc::get(op->getContext()));
     SmallVector<NamedAttribute> kept;
     for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (llvm::is_contained({"domain", "reduced", "in_place"}, attribute.getName().strref()))
+      if (llvm::is_contained({"domain", "reduced", "in_place"},
+                             attribute.getName().strref()))
         kept.push_back(attribute);
     op->setDiscardableAttrs(DictionaryAttr::get(op->getContext(), kept));
   });
@@ -44,10 +45,12 @@ KernelTable::KernelTable(ModuleOp module) : module(module) {
   }
 }
 
-FlatSymbolRefAttr KernelTable::lookup(FusedOp fused, ArrayRef<int64_t> inPlace) {
+FlatSymbolRefAttr KernelTable::lookup(FusedOp fused,
+                                      ArrayRef<int64_t> inPlace) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   std::string name = "k" + std::to_string(byText.size()) + describe(fused);
-  auto kernel = b.create<exec::KernelOp>(b.getUnknownLoc(), b.getStringAttr(name));
+  auto kernel =
+      b.create<exec::KernelOp>(b.getUnknownLoc(), b.getStringAttr(name));
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value input : fused.getInputs())

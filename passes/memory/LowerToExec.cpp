@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values become buffers; what is computed where it must end up is AssignPlaces' decision.
+// Values become buffers; what is computed where it must end up is AssignPlaces'
+// decision.
 #include "passes/memory/LowerToExec.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Origin.h"
@@ -11,16 +12,22 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-MemRefType memrefOf(Value v) { return MemRefType::get(shapeOf(v), elementTypeOf(v)); }
-int64_t byteWidth(Type element) { return std::max(8u, element.getIntOrFloatBitWidth()) / 8; }
+MemRefType memrefOf(Value v) {
+  return MemRefType::get(shapeOf(v), elementTypeOf(v));
+}
+int64_t byteWidth(Type element) {
+  return std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+}
 
 class Lowering {
 public:
   Lowering(ProgramOp program, exec::ProgramOp target, KernelTable &kernels)
-      : program(program), kernels(kernels), places(assignPlaces(program)), b(OpBuilder::atBlockEnd(&target.getBody().front())) {
+      : program(program), kernels(kernels), places(assignPlaces(program)),
+        b(OpBuilder::atBlockEnd(&target.getBody().front())) {
     for (PackOp pack : program.getBody().getOps<PackOp>())
       if (isParameterPack(pack))
-        for (auto [part, offset] : llvm::zip_equal(pack.getParts(), pack.getOffsets()))
+        for (auto [part, offset] :
+             llvm::zip_equal(pack.getParts(), pack.getOffsets()))
           parameterOffsets[part] = offset;
   }
 
@@ -31,23 +38,28 @@ public:
     // Assigned last: until here every step read the old values.
     for (AssignOp assign : program.getBody().getOps<AssignOp>())
       if (places.inPlace.lookup(assign.getValue()) != assign.getTarget())
-        copy(assign.getLoc(), bufferOf(assign.getValue()), bufferOf(assign.getTarget()), "optimizer");
+        copy(assign.getLoc(), bufferOf(assign.getValue()),
+             bufferOf(assign.getTarget()), "optimizer");
     for (OutputOp output : program.getBody().getOps<OutputOp>())
-      b.create<exec::OutputOp>(output.getLoc(), output.getName(), bufferOf(output.getValue()));
+      b.create<exec::OutputOp>(output.getLoc(), output.getName(),
+                               bufferOf(output.getValue()));
     return success();
   }
 
 private:
   Value bufferOf(Value v) { return buffers.lookup(v); }
 
-  Value buffer(Location loc, StringRef arena, StringRef name, MemRefType type, std::optional<int64_t> offset = std::nullopt,
+  Value buffer(Location loc, StringRef arena, StringRef name, MemRefType type,
+               std::optional<int64_t> offset = std::nullopt,
                ElementsAttr value = nullptr) {
-    return b.create<exec::BufferOp>(loc, type, b.getStringAttr(arena), b.getStringAttr(name),
-                                    offset ? b.getI64IntegerAttr(*offset) : IntegerAttr(), value);
+    return b.create<exec::BufferOp>(
+        loc, type, b.getStringAttr(arena), b.getStringAttr(name),
+        offset ? b.getI64IntegerAttr(*offset) : IntegerAttr(), value);
   }
 
   void copy(Location loc, Value from, Value to, StringRef phase) {
-    if (cast<MemRefType>(from.getType()).getShape() != cast<MemRefType>(to.getType()).getShape())
+    if (cast<MemRefType>(from.getType()).getShape() !=
+        cast<MemRefType>(to.getType()).getShape())
       to = b.create<exec::ViewOp>(loc, from.getType(), to, 0);
     auto step = b.create<exec::CopyOp>(loc, ValueRange{from}, ValueRange{to});
     step->setAttr("phase", b.getStringAttr(phase));
@@ -73,24 +85,31 @@ private:
     for (auto [parameter, at] : parameterOffsets)
       if (at == offset)
         name = parameter.getDefiningOp<ParameterOp>().getName();
-    return buffer(pack.getLoc(), "gradients", name, memrefOf(value), offset * byteWidth(elementTypeOf(value)));
+    return buffer(pack.getLoc(), "gradients", name, memrefOf(value),
+                  offset * byteWidth(elementTypeOf(value)));
   }
 
   LogicalResult lower(Operation *op) {
     if (auto input = dyn_cast<InputOp>(op)) {
-      buffers[input.getValue()] = buffer(op->getLoc(), "inputs", input.getName(), memrefOf(input.getValue()));
-      bufferOf(input.getValue()).getDefiningOp()->setAttr("kind", input.getKindAttr());
+      buffers[input.getValue()] = buffer(
+          op->getLoc(), "inputs", input.getName(), memrefOf(input.getValue()));
+      bufferOf(input.getValue())
+          .getDefiningOp()
+          ->setAttr("kind", input.getKindAttr());
     } else if (auto parameter = dyn_cast<ParameterOp>(op)) {
       lowerParameter(parameter);
     } else if (auto state = dyn_cast<StateOp>(op)) {
       buffers[state.getValue()] =
-          buffer(op->getLoc(), "state", state.getName(), memrefOf(state.getValue()), std::nullopt, state.getInit());
+          buffer(op->getLoc(), "state", state.getName(),
+                 memrefOf(state.getValue()), std::nullopt, state.getInit());
     } else if (auto constant = dyn_cast<ConstantOp>(op)) {
       buffers[constant.getOutput()] =
-          buffer(op->getLoc(), "constants", "", memrefOf(constant.getOutput()), std::nullopt, constant.getValue());
+          buffer(op->getLoc(), "constants", "", memrefOf(constant.getOutput()),
+                 std::nullopt, constant.getValue());
     } else if (isa<ReshapeOp>(op)) {
       Value source = bufferOf(op->getOperand(0)), result = op->getResult(0);
-      buffers[result] = b.create<exec::ViewOp>(op->getLoc(), memrefOf(result), source, 0);
+      buffers[result] =
+          b.create<exec::ViewOp>(op->getLoc(), memrefOf(result), source, 0);
     } else if (auto pack = dyn_cast<PackOp>(op)) {
       lowerPack(pack);
     } else if (auto fused = dyn_cast<FusedOp>(op)) {
@@ -98,7 +117,8 @@ private:
     } else if (auto library = dyn_cast<LibraryOpInterface>(op)) {
       lowerLibrary(library);
     } else if (!isa<AssignOp, OutputOp>(op)) {
-      return op->emitError("operator '") << op->getName().stripDialect() << "' was neither fused nor lowered";
+      return op->emitError("operator '") << op->getName().stripDialect()
+                                         << "' was neither fused nor lowered";
     }
     return success();
   }
@@ -108,20 +128,26 @@ private:
     std::optional<int64_t> offset;
     if (auto it = parameterOffsets.find(v); it != parameterOffsets.end())
       offset = it->second * byteWidth(elementTypeOf(v));
-    StringRef arena = parameter.getRole() == "constant" ? "constants" : "parameters";
-    buffers[v] = buffer(parameter.getLoc(), arena, parameter.getName(), memrefOf(v), offset);
+    StringRef arena =
+        parameter.getRole() == "constant" ? "constants" : "parameters";
+    buffers[v] = buffer(parameter.getLoc(), arena, parameter.getName(),
+                        memrefOf(v), offset);
     bufferOf(v).getDefiningOp()->setAttr("role", parameter.getRoleAttr());
   }
 
   void lowerPack(PackOp pack) {
     bool parameters = isParameterPack(pack);
-    buffers[pack.getFlat()] = buffer(pack.getLoc(), parameters ? "parameters" : "gradients", "", memrefOf(pack.getFlat()), 0);
+    buffers[pack.getFlat()] =
+        buffer(pack.getLoc(), parameters ? "parameters" : "gradients", "",
+               memrefOf(pack.getFlat()), 0);
     if (parameters)
       return;
     for (auto [i, part] : llvm::enumerate(pack.getParts())) {
       auto it = places.packed.find(part);
-      if (it == places.packed.end() || it->second.pack != pack || it->second.part != i)
-        copy(part.getLoc(), bufferOf(part), gradientPart(pack, static_cast<unsigned>(i)), "backward");
+      if (it == places.packed.end() || it->second.pack != pack ||
+          it->second.part != i)
+        copy(part.getLoc(), bufferOf(part),
+             gradientPart(pack, static_cast<unsigned>(i)), "backward");
     }
   }
 
@@ -136,7 +162,8 @@ private:
       for (auto [i, input] : llvm::enumerate(inputs))
         if (input == output)
           inPlace.append({static_cast<int64_t>(i), static_cast<int64_t>(o)});
-    auto step = b.create<exec::LaunchOp>(fused.getLoc(), inputs, outputs, kernels.lookup(fused, inPlace));
+    auto step = b.create<exec::LaunchOp>(fused.getLoc(), inputs, outputs,
+                                         kernels.lookup(fused, inPlace));
     step->setAttr("phase", phaseOf(fused));
   }
 
@@ -153,7 +180,8 @@ private:
     b.setListener(nullptr);
     auto color = library->getAttrOfType<StringAttr>("color");
     if (color && color.getValue() == "tf32")
-      for (Operation *step = last->getNextNode(); step; step = step->getNextNode())
+      for (Operation *step = last->getNextNode(); step;
+           step = step->getNextNode())
         if (isa<exec::StepOpInterface>(step))
           step->setAttr("tf32", b.getBoolAttr(true));
   }
@@ -173,9 +201,11 @@ private:
 
 } // namespace
 
-FailureOr<exec::ProgramOp> lowerToExec(ProgramOp program, KernelTable &kernels) {
+FailureOr<exec::ProgramOp> lowerToExec(ProgramOp program,
+                                       KernelTable &kernels) {
   OpBuilder b(program);
-  auto target = b.create<exec::ProgramOp>(program.getLoc(), program.getSymNameAttr());
+  auto target =
+      b.create<exec::ProgramOp>(program.getLoc(), program.getSymNameAttr());
   target.getBody().emplaceBlock();
   if (failed(Lowering(program, target, kernels).run()))
     return failure();

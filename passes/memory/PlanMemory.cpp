@@ -9,26 +9,32 @@ namespace halftone::passes {
 namespace {
 
 constexpr int64_t kAlignment = 256;
-int64_t align(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t align(int64_t n) {
+  return (n + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 int64_t bytesOf(Value v) {
   auto type = cast<MemRefType>(v.getType());
-  return type.getNumElements() * (std::max(8u, type.getElementTypeBitWidth()) / 8);
+  return type.getNumElements() *
+         (std::max(8u, type.getElementTypeBitWidth()) / 8);
 }
 
 /// The last step that touches a buffer or a view of it.
-int64_t lastUse(Value v, const llvm::DenseMap<Operation *, int64_t> &position, int64_t end) {
+int64_t lastUse(Value v, const llvm::DenseMap<Operation *, int64_t> &position,
+                int64_t end) {
   int64_t last = -1;
   for (Operation *user : v.getUsers()) {
     if (auto view = dyn_cast<ViewOp>(user))
       last = std::max(last, lastUse(view.getView(), position, end));
     else
-      last = std::max(last, isa<exec::OutputOp>(user) ? end : position.lookup(user));
+      last = std::max(last,
+                      isa<exec::OutputOp>(user) ? end : position.lookup(user));
   }
   return last;
 }
 
-int64_t firstUse(Value v, const llvm::DenseMap<Operation *, int64_t> &position, int64_t end) {
+int64_t firstUse(Value v, const llvm::DenseMap<Operation *, int64_t> &position,
+                 int64_t end) {
   int64_t first = end;
   for (Operation *user : v.getUsers()) {
     if (auto view = dyn_cast<ViewOp>(user))
@@ -39,7 +45,9 @@ int64_t firstUse(Value v, const llvm::DenseMap<Operation *, int64_t> &position, 
   return first;
 }
 
-void setOffset(BufferOp buffer, int64_t offset) { buffer.setOffsetAttr(Builder(buffer.getContext()).getI64IntegerAttr(offset)); }
+void setOffset(BufferOp buffer, int64_t offset) {
+  buffer.setOffsetAttr(Builder(buffer.getContext()).getI64IntegerAttr(offset));
+}
 
 int64_t planActivations(exec::ProgramOp program) {
   llvm::DenseMap<Operation *, int64_t> position;
@@ -51,7 +59,8 @@ int64_t planActivations(exec::ProgramOp program) {
   for (BufferOp buffer : program.getBody().getOps<BufferOp>())
     if (buffer.getArena() == "activations") {
       buffers.push_back(buffer);
-      lifetimes.push_back({bytesOf(buffer), firstUse(buffer, position, end), lastUse(buffer, position, end)});
+      lifetimes.push_back({bytesOf(buffer), firstUse(buffer, position, end),
+                           lastUse(buffer, position, end)});
     }
   SmallVector<int64_t> offsets;
   int64_t total = packLifetimes(lifetimes, offsets);
@@ -65,21 +74,28 @@ class PersistentLayout {
 public:
   void reserve(BufferOp buffer) { // has an offset already
     int64_t &size = sizes[buffer.getArena().str()];
-    size = std::max<int64_t>(size, align(*buffer.getOffset() + bytesOf(buffer)));
+    size =
+        std::max<int64_t>(size, align(*buffer.getOffset() + bytesOf(buffer)));
     if (!buffer.getName().empty())
-      names[{buffer.getArena().str(), buffer.getName().str()}] = static_cast<int64_t>(*buffer.getOffset());
+      names[{buffer.getArena().str(), buffer.getName().str()}] =
+          static_cast<int64_t>(*buffer.getOffset());
   }
   void place(BufferOp buffer) {
     int64_t &size = sizes[buffer.getArena().str()];
     int64_t fresh = size;
-    auto assign = [&](auto &map, auto key) { return map.try_emplace(key, fresh); };
+    auto assign = [&](auto &map, auto key) {
+      return map.try_emplace(key, fresh);
+    };
     auto [offset, isNew] = [&] {
       if (buffer.getName().empty() && buffer.getValueAttr()) {
-        auto [it, inserted] = assign(values, std::pair<const void *, const void *>(buffer.getValueAttr().getAsOpaquePointer(),
-                                                                                   buffer.getType().getAsOpaquePointer()));
+        auto [it, inserted] =
+            assign(values, std::pair<const void *, const void *>(
+                               buffer.getValueAttr().getAsOpaquePointer(),
+                               buffer.getType().getAsOpaquePointer()));
         return std::pair(it->second, inserted);
       }
-      auto [it, inserted] = assign(names, std::pair(buffer.getArena().str(), buffer.getName().str()));
+      auto [it, inserted] = assign(
+          names, std::pair(buffer.getArena().str(), buffer.getName().str()));
       return std::pair(it->second, inserted);
     }();
     setOffset(buffer, offset);
@@ -95,18 +111,23 @@ private:
 
 } // namespace
 
-int64_t packLifetimes(ArrayRef<Lifetime> lifetimes, SmallVectorImpl<int64_t> &offsets) {
+int64_t packLifetimes(ArrayRef<Lifetime> lifetimes,
+                      SmallVectorImpl<int64_t> &offsets) {
   offsets.assign(lifetimes.size(), 0);
   SmallVector<size_t> order(lifetimes.size()), placed;
   std::iota(order.begin(), order.end(), 0);
   // Large ones first: small ones then fill the gaps.
-  llvm::stable_sort(order, [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  llvm::stable_sort(order, [&](size_t a, size_t b) {
+    return lifetimes[a].bytes > lifetimes[b].bytes;
+  });
   int64_t total = 0;
   for (size_t i : order) {
-    // `placed` is kept in order of offset, so that the first gap is found in one sweep.
+    // `placed` is kept in order of offset, so that the first gap is found in
+    // one sweep.
     int64_t offset = 0, size = align(lifetimes[i].bytes);
     for (size_t j : placed) {
-      bool together = lifetimes[i].first <= lifetimes[j].last && lifetimes[j].first <= lifetimes[i].last;
+      bool together = lifetimes[i].first <= lifetimes[j].last &&
+                      lifetimes[j].first <= lifetimes[i].last;
       if (!together)
         continue;
       if (offset + size <= offsets[j])
@@ -114,7 +135,10 @@ int64_t packLifetimes(ArrayRef<Lifetime> lifetimes, SmallVectorImpl<int64_t> &of
       offset = std::max(offset, offsets[j] + align(lifetimes[j].bytes));
     }
     offsets[i] = offset;
-    placed.insert(llvm::upper_bound(placed, offset, [&](int64_t at, size_t j) { return at < offsets[j]; }), i);
+    placed.insert(llvm::upper_bound(
+                      placed, offset,
+                      [&](int64_t at, size_t j) { return at < offsets[j]; }),
+                  i);
     total = std::max(total, offset + size);
   }
   return total;
@@ -136,7 +160,8 @@ ArenaSizes planMemory(ModuleOp module) {
     layout.place(buffer);
   ArenaSizes sizes = layout.sizes;
   for (auto program : module.getOps<exec::ProgramOp>())
-    sizes["activations." + program.getSymName().str()] = planActivations(program);
+    sizes["activations." + program.getSymName().str()] =
+        planActivations(program);
   return sizes;
 }
 

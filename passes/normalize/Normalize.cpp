@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/normalize/Normalize.h"
-#include "compiler/graph/GraphOps.h"
-#include "compiler/graph/Origin.h"
 #include "compiler/graph/Cleanup.h"
 #include "compiler/graph/Decompose.h"
+#include "compiler/graph/GraphOps.h"
+#include "compiler/graph/Origin.h"
 #include "compiler/graph/State.h"
 #include "passes/normalize/RecognizeGelu.h"
 
@@ -13,15 +13,18 @@ using namespace halftone::graph;
 namespace halftone::passes {
 namespace {
 
-/// Dropout becomes a mask drawn from (seed, step, node), so that backward and forward see the same one.
+/// Dropout becomes a mask drawn from (seed, step, node), so that backward and
+/// forward see the same one.
 void buildStochastic(ProgramOp program) {
   int64_t node = 0;
   for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
     auto stochastic = dyn_cast<StochasticOpInterface>(op);
     if (!stochastic)
       continue;
-    auto counter = RankedTensorType::get({}, IntegerType::get(op.getContext(), 64));
-    Value seed = getOrCreateState(program, "seed", counter, 0), step = getOrCreateState(program, "step", counter, 0);
+    auto counter =
+        RankedTensorType::get({}, IntegerType::get(op.getContext(), 64));
+    Value seed = getOrCreateState(program, "seed", counter, 0),
+          step = getOrCreateState(program, "step", counter, 0);
     OriginTagger tagger(llvm::to_vector(op.getDiscardableAttrs()));
     OpBuilder builder(&op, &tagger);
     ImplicitLocOpBuilder b(op.getLoc(), builder);
@@ -32,9 +35,13 @@ void buildStochastic(ProgramOp program) {
 
 } // namespace
 
-FailureOr<SmallVector<PendingUpdate>> normalize(ProgramOp program, const NormalizeOptions &options) {
-  auto hasNoRule = [](Operation *op) { return !isa<DifferentiableOpInterface>(op) && !op->hasTrait<NoGradient>(); };
-  if (failed(cleanUp(program, populateGeluPatterns)) || failed(decomposeOps(program, hasNoRule)))
+FailureOr<SmallVector<PendingUpdate>>
+normalize(ProgramOp program, const NormalizeOptions &options) {
+  auto hasNoRule = [](Operation *op) {
+    return !isa<DifferentiableOpInterface>(op) && !op->hasTrait<NoGradient>();
+  };
+  if (failed(cleanUp(program, populateGeluPatterns)) ||
+      failed(decomposeOps(program, hasNoRule)))
     return failure();
 
   SmallVector<PendingUpdate> updates;
@@ -53,7 +60,8 @@ FailureOr<SmallVector<PendingUpdate>> normalize(ProgramOp program, const Normali
   SmallVector<AssignOp> keep;
   for (auto [target, value] : updates)
     keep.push_back(b.create<AssignOp>(value.getLoc(), target, value));
-  if (failed(cleanUp(program)) || failed(decomposeOps(program, hasNoRule)) || failed(cleanUp(program)))
+  if (failed(cleanUp(program)) || failed(decomposeOps(program, hasNoRule)) ||
+      failed(cleanUp(program)))
     return failure();
   updates.clear();
   for (AssignOp assign : keep) {

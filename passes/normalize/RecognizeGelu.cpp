@@ -12,7 +12,8 @@ namespace {
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-4 * std::abs(b); }
 
-/// A tree of multiplications (and divisions by constants) as one constant times some factors.
+/// A tree of multiplications (and divisions by constants) as one constant times
+/// some factors.
 struct Product {
   double constant = 1;
   SmallVector<Value> factors;
@@ -77,13 +78,16 @@ bool isCubicTerm(Value v, Value x) {
       auto exponent = splatValue(pow.getOperand(1));
       return pow.getOperand(0) == x && exponent && *exponent == 3;
     }
-  return p.factors.size() == 3 && llvm::all_of(p.factors, [&](Value f) { return f == x; });
+  return p.factors.size() == 3 &&
+         llvm::all_of(p.factors, [&](Value f) { return f == x; });
 }
 
-/// What `argument` of erf or tanh is the gelu argument of; null if it is none. `x` is known.
+/// What `argument` of erf or tanh is the gelu argument of; null if it is none.
+/// `x` is known.
 bool isErfArgument(Value argument, Value x) {
   Product p = Product::of(argument);
-  return p.factors.size() == 1 && p.factors[0] == x && near(p.constant, std::sqrt(0.5));
+  return p.factors.size() == 1 && p.factors[0] == x &&
+         near(p.constant, std::sqrt(0.5));
 }
 bool isTanhArgument(Value argument, Value x) {
   Product p = Product::of(argument);
@@ -96,7 +100,8 @@ bool isTanhArgument(Value argument, Value x) {
 struct ChainToGelu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(MulOp op,
+                                PatternRewriter &rewriter) const override {
     Product p = Product::of(op);
     if (p.factors.size() != 2 || !near(p.constant, 0.5))
       return failure();
@@ -107,9 +112,11 @@ struct ChainToGelu : OpRewritePattern<MulOp> {
         continue;
       Value x = p.factors[0] == factor ? p.factors[1] : p.factors[0];
       bool erf = isa<ErfOp>(curve);
-      if (!(erf ? isErfArgument(curve->getOperand(0), x) : isTanhArgument(curve->getOperand(0), x)))
+      if (!(erf ? isErfArgument(curve->getOperand(0), x)
+                : isTanhArgument(curve->getOperand(0), x)))
         continue;
-      auto gelu = rewriter.create<GeluOp>(op.getLoc(), x, rewriter.getStringAttr(erf ? "none" : "tanh"));
+      auto gelu = rewriter.create<GeluOp>(
+          op.getLoc(), x, rewriter.getStringAttr(erf ? "none" : "tanh"));
       gelu->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       rewriter.replaceOp(op, gelu);
       return success();
@@ -120,6 +127,8 @@ struct ChainToGelu : OpRewritePattern<MulOp> {
 
 } // namespace
 
-void populateGeluPatterns(RewritePatternSet &patterns) { patterns.add<ChainToGelu>(patterns.getContext()); }
+void populateGeluPatterns(RewritePatternSet &patterns) {
+  patterns.add<ChainToGelu>(patterns.getContext());
+}
 
 } // namespace halftone::passes

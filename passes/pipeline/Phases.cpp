@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace halftone::passes {
 
-static constexpr llvm::StringLiteral kNames[] = {"import", "normalize", "autodiff", "precision", "fuse", "memory", "emit"};
+static constexpr llvm::StringLiteral kNames[] = {
+    "import", "normalize", "autodiff", "precision", "fuse", "memory", "emit"};
 
 StringRef phaseName(Phase phase) { return kNames[static_cast<int>(phase)]; }
 
@@ -20,14 +21,19 @@ std::optional<Phase> parsePhase(StringRef name) {
   return std::nullopt;
 }
 
-std::string phaseNames() { return llvm::join(ArrayRef<llvm::StringLiteral>(kNames), ", "); }
+std::string phaseNames() {
+  return llvm::join(ArrayRef<llvm::StringLiteral>(kNames), ", ");
+}
 
 LogicalResult PhaseObserver::reached(Phase phase, ModuleOp module) {
   if (failed(verify(module)))
-    return module.emitError("the IR is not valid after the phase '") << phaseName(phase) << "'";
+    return module.emitError("the IR is not valid after the phase '")
+           << phaseName(phase) << "'";
   if (directory.empty())
     return success();
-  std::string path = llvm::formatv("{0}/0{1}-{2}.mlir", directory, static_cast<int>(phase), phaseName(phase)).str();
+  std::string path = llvm::formatv("{0}/0{1}-{2}.mlir", directory,
+                                   static_cast<int>(phase), phaseName(phase))
+                         .str();
   std::error_code error = llvm::sys::fs::create_directories(directory);
   if (!error) {
     llvm::raw_fd_ostream out(path, error);
@@ -40,7 +46,8 @@ LogicalResult PhaseObserver::reached(Phase phase, ModuleOp module) {
     }
   }
   if (error)
-    return emitError(UnknownLoc::get(module.getContext()), "cannot write ") << path << ": " << error.message();
+    return emitError(UnknownLoc::get(module.getContext()), "cannot write ")
+           << path << ": " << error.message();
   return success();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases in order; --compile-to stops after one, --dump-phases writes the IR after each.
+// The phases in order; --compile-to stops after one, --dump-phases writes the
+// IR after each.
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include <optional>
@@ -25,8 +26,10 @@ std::string phaseNames();
 /// Where a pipeline stops and what it writes on the way.
 class PhaseObserver {
 public:
-  PhaseObserver(std::optional<Phase> last, std::string directory) : last(last), directory(std::move(directory)) {}
-  /// Called after a phase; writes DIR/NN-NAME.mlir if asked. Fails if the file cannot be written.
+  PhaseObserver(std::optional<Phase> last, std::string directory)
+      : last(last), directory(std::move(directory)) {}
+  /// Called after a phase; writes DIR/NN-NAME.mlir if asked. Fails if the file
+  /// cannot be written.
   llvm::LogicalResult reached(Phase phase, mlir::ModuleOp module);
   /// Whether the pipeline ends after `phase`.
   bool stopsAt(Phase phase) const { return last && *last == phase; }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline as a readable list. Train and eval go through the same phases, side by side.
+// The pipeline as a readable list. Train and eval go through the same phases,
+// side by side.
 #include "passes/pipeline/Pipeline.h"
+#include "compiler/graph/Cleanup.h"
 #include "compiler/graph/GraphOps.h"
-#include "passes/autodiff/BuildBackward.h"
 #include "compiler/graph/Origin.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/autodiff/BuildBackward.h"
 #include "passes/emit/RecordNodes.h"
 #include "passes/fuse/LowerComposites.h"
 #include "passes/memory/LowerToExec.h"
 #include "passes/memory/PlanMemory.h"
-#include "compiler/graph/Cleanup.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -21,23 +22,29 @@ namespace {
 
 class Compilation {
 public:
-  Compilation(ModuleOp module, const CompileOptions &options, PhaseObserver &observer)
+  Compilation(ModuleOp module, const CompileOptions &options,
+              PhaseObserver &observer)
       : module(module), options(options), observer(observer) {}
 
   LogicalResult run(ArrayRef<ParameterInfo> parameters) {
-    // A phase returns success to go on; `stopped` ends the list without an error.
+    // A phase returns success to go on; `stopped` ends the list without an
+    // error.
     using Step = LogicalResult (Compilation::*)();
     constexpr std::pair<Phase, Step> kSteps[] = {
-        {Phase::Import, &Compilation::split},         {Phase::Normalize, &Compilation::normalizeBoth},
-        {Phase::Autodiff, &Compilation::differentiate}, {Phase::Precision, &Compilation::color},
-        {Phase::Fuse, &Compilation::fuse},            {Phase::Memory, &Compilation::lower}};
+        {Phase::Import, &Compilation::split},
+        {Phase::Normalize, &Compilation::normalizeBoth},
+        {Phase::Autodiff, &Compilation::differentiate},
+        {Phase::Precision, &Compilation::color},
+        {Phase::Fuse, &Compilation::fuse},
+        {Phase::Memory, &Compilation::lower}};
     for (auto [phase, step] : kSteps) {
       if (failed((this->*step)()) || failed(observer.reached(phase, module)))
         return failure();
       if (observer.stopsAt(phase))
         return success();
     }
-    if (failed(emitPlan(module, arenas, options.target, parameters, result.plan)))
+    if (failed(
+            emitPlan(module, arenas, options.target, parameters, result.plan)))
       return failure();
     boundLabels();
     result.complete = true;
@@ -86,23 +93,28 @@ private:
     addOutput(eval, evalLoss->loss);
 
     // Training keeps the loss alone; the model's outputs are the evaluation's.
-    for (OutputOp output : llvm::make_early_inc_range(train.getBody().getOps<OutputOp>()))
+    for (OutputOp output :
+         llvm::make_early_inc_range(train.getBody().getOps<OutputOp>()))
       output.erase();
     SmallVector<Value> parameters;
     for (ParameterOp parameter : train.getBody().getOps<ParameterOp>())
       if (parameter.getRole() == "trainable")
         parameters.push_back(parameter.getValue());
     if (parameters.empty())
-      return train.emitError("nothing to train: the model has no trainable parameter");
+      return train.emitError(
+          "nothing to train: the model has no trainable parameter");
     Value seed = buildGradientSeed(train, options.lossScale);
     auto gradients = buildBackward(train, loss->loss, seed, parameters);
     if (failed(gradients))
       return failure();
     for (auto [parameter, gradient] : llvm::zip_equal(parameters, *gradients))
       if (!gradient)
-        result.notices.push_back("the loss does not depend on parameter " +
-                                 parameter.getDefiningOp<ParameterOp>().getName().str() + ": its gradient is zero");
-    buildOptimizerStep(train, loss->loss, parameters, *gradients, pending, options.optimizer, options.lossScale);
+        result.notices.push_back(
+            "the loss does not depend on parameter " +
+            parameter.getDefiningOp<ParameterOp>().getName().str() +
+            ": its gradient is zero");
+    buildOptimizerStep(train, loss->loss, parameters, *gradients, pending,
+                       options.optimizer, options.lossScale);
     addOutput(train, loss->loss);
     return success(succeeded(cleanUp(train)) && succeeded(cleanUp(eval)));
   }
@@ -113,8 +125,10 @@ private:
   }
 
   LogicalResult color() {
-    if (failed(assignPrecision(eval, options.precision)) || failed(insertCasts(eval, options.precision)) ||
-        failed(assignPrecision(train, options.precision)) || failed(insertCasts(train, options.precision)))
+    if (failed(assignPrecision(eval, options.precision)) ||
+        failed(insertCasts(eval, options.precision)) ||
+        failed(assignPrecision(train, options.precision)) ||
+        failed(insertCasts(train, options.precision)))
       return failure();
     if (failed(verifyPrecision(train)) || failed(verifyPrecision(eval)))
       return failure();
@@ -125,7 +139,8 @@ private:
 
   LogicalResult fuse() {
     for (ProgramOp program : {train, eval})
-      if (failed(lowerComposites(program)) || failed(fuseGroups(program, options.fuse)))
+      if (failed(lowerComposites(program)) ||
+          failed(fuseGroups(program, options.fuse)))
         return failure();
     return success();
   }
@@ -141,11 +156,13 @@ private:
     return success();
   }
 
-  /// Labels are checked when data are read, so that a wrong one is named instead of computed with.
+  /// Labels are checked when data are read, so that a wrong one is named
+  /// instead of computed with.
   void boundLabels() {
     if (options.loss.kind != LossKind::CrossEntropy)
       return;
-    for (auto *inputs : {result.plan.mutable_inputs(), result.plan.mutable_eval_inputs()})
+    for (auto *inputs :
+         {result.plan.mutable_inputs(), result.plan.mutable_eval_inputs()})
       for (proto::Input &input : *inputs)
         if (input.kind() == proto::Input::TARGET) {
           input.set_minimum(0);
@@ -166,10 +183,13 @@ private:
 } // namespace
 
 void loadDialects(MLIRContext &context) {
-  context.loadDialect<GraphDialect, exec::ExecDialect, memref::MemRefDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  context
+      .loadDialect<GraphDialect, exec::ExecDialect, memref::MemRefDialect,
+                   arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
 }
 
-FailureOr<CompileResult> compile(ModuleOp module, const CompileOptions &options, ArrayRef<ParameterInfo> parameters,
+FailureOr<CompileResult> compile(ModuleOp module, const CompileOptions &options,
+                                 ArrayRef<ParameterInfo> parameters,
                                  PhaseObserver &observer) {
   Compilation compilation(module, options, observer);
   if (failed(compilation.run(parameters)))

@@ -24,17 +24,22 @@ struct CompileOptions {
 };
 
 struct CompileResult {
-  proto::Plan plan; ///< without what only the caller knows: names, weights file, recipe, original model
+  proto::Plan plan; ///< without what only the caller knows: names, weights
+                    ///< file, recipe, original model
   std::vector<std::string> notices;
   PrecisionReport precision;
-  bool complete = false; ///< false where --compile-to ended earlier; the module then holds that phase's IR
+  bool complete = false; ///< false where --compile-to ended earlier; the module
+                         ///< then holds that phase's IR
 };
 
 /// Loads every dialect that compilation uses.
 void loadDialects(mlir::MLIRContext &context);
 
-/// Needs: a module with one imported graph.program. Leaves: the module at the last phase reached. Errors are diagnostics.
-llvm::FailureOr<CompileResult> compile(mlir::ModuleOp module, const CompileOptions &options, llvm::ArrayRef<ParameterInfo> parameters,
+/// Needs: a module with one imported graph.program. Leaves: the module at the
+/// last phase reached. Errors are diagnostics.
+llvm::FailureOr<CompileResult> compile(mlir::ModuleOp module,
+                                       const CompileOptions &options,
+                                       llvm::ArrayRef<ParameterInfo> parameters,
                                        PhaseObserver &observer);
 
 } // namespace halftone::passes

@@ -10,7 +10,8 @@ namespace {
 
 void ignoreNotice(const std::string &) {}
 
-template <typename T> void convert(const HostArray &array, std::vector<double> &out) {
+template <typename T>
+void convert(const HostArray &array, std::vector<double> &out) {
   for (size_t i = 0; i < array.bytes.size() / sizeof(T); ++i) {
     T value;
     std::memcpy(&value, array.bytes.data() + i * sizeof(T), sizeof(T));
@@ -39,7 +40,9 @@ std::vector<double> toDoubles(const HostArray &array) {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "halftone-test-XXXXXX").string();
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / "halftone-test-XXXXXX")
+          .string();
   path = ::mkdtemp(pattern.data());
 }
 TemporaryFolder::~TemporaryFolder() {
@@ -48,7 +51,8 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 Reference::Reference(const std::string &model) {
-  auto read = readArrays(std::filesystem::path(HALFTONE_TESTDATA) / "models" / (model + ".npz"));
+  auto read = readArrays(std::filesystem::path(HALFTONE_TESTDATA) / "models" /
+                         (model + ".npz"));
   EXPECT_TRUE(read.ok()) << read.status().message();
   if (read.ok())
     arrays = *read;
@@ -69,10 +73,14 @@ ArrayMap Reference::data() const {
   return data;
 }
 
-tools::CompileFlags referenceFlags(const std::string &model, const std::string &variant, const std::string &precision,
-                                   const std::string &optimizer, const std::filesystem::path &folder) {
+tools::CompileFlags referenceFlags(const std::string &model,
+                                   const std::string &variant,
+                                   const std::string &precision,
+                                   const std::string &optimizer,
+                                   const std::filesystem::path &folder) {
   tools::CompileFlags flags;
-  flags.model = std::filesystem::path(HALFTONE_TESTDATA) / "models" / (model + "." + variant + ".onnx");
+  flags.model = std::filesystem::path(HALFTONE_TESTDATA) / "models" /
+                (model + "." + variant + ".onnx");
   flags.out = folder / (model + ".plan");
   flags.precision = precision;
   flags.optimizer = optimizer;
@@ -103,18 +111,21 @@ CompiledModel::CompiledModel(const tools::CompileFlags &flags) {
 }
 
 DataSet CompiledModel::bind(const ArrayMap &data, ProgramKind program) {
-  auto bound = DataSet::bind(data, "reference", session->plan(), program, true, ignoreNotice);
+  auto bound = DataSet::bind(data, "reference", session->plan(), program, true,
+                             ignoreNotice);
   EXPECT_TRUE(bound.ok()) << bound.status().message();
   return bound.ok() ? *bound : DataSet();
 }
 
-std::vector<StepReport> CompiledModel::train(const DataSet &data, int64_t steps) {
+std::vector<StepReport> CompiledModel::train(const DataSet &data,
+                                             int64_t steps) {
   std::vector<StepReport> reports;
   auto sink = [&](const StepReport &report) {
     reports.push_back(report);
     return Status();
   };
-  auto trainer = Trainer::create(*session, data, BatchOrder(data.rows(), data.batch(), 0, false));
+  auto trainer = Trainer::create(
+      *session, data, BatchOrder(data.rows(), data.batch(), 0, false));
   EXPECT_TRUE(trainer.ok()) << trainer.status().message();
   if (!trainer.ok())
     return reports;
@@ -131,10 +142,13 @@ std::vector<StepReport> CompiledModel::train(const DataSet &data, int64_t steps)
 std::vector<double> CompiledModel::parameter(const Parameter &parameter) {
   auto bytes = session->executor().read(parameter.buffer);
   EXPECT_TRUE(bytes.ok()) << bytes.status().message();
-  return toDoubles(makeArray(DataType::F32, session->plan().buffers[parameter.buffer].shape, std::move(*bytes)));
+  return toDoubles(makeArray(DataType::F32,
+                             session->plan().buffers[parameter.buffer].shape,
+                             std::move(*bytes)));
 }
 
-std::map<std::string, std::vector<std::byte>> CompiledModel::persistent(const std::vector<std::string> &except) {
+std::map<std::string, std::vector<std::byte>>
+CompiledModel::persistent(const std::vector<std::string> &except) {
   std::map<std::string, std::vector<std::byte>> all;
   auto add = [&](const std::string &name, uint32_t buffer) {
     if (std::find(except.begin(), except.end(), name) != except.end())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample model on its way through the whole product: compiled in process, run by a session, compared with PyTorch's reference.
+// A sample model on its way through the whole product: compiled in process, run
+// by a session, compared with PyTorch's reference.
 #pragma once
 #include "runtime/session/Gradients.h"
 #include "runtime/session/Trainer.h"
@@ -31,9 +32,13 @@ private:
   runtime::ArrayMap arrays;
 };
 
-/// The flags of `halftone compile MODEL` with a plan in `folder`; the optimizers are those of the reference ("sgd" or "adamw").
-tools::CompileFlags referenceFlags(const std::string &model, const std::string &variant, const std::string &precision,
-                                   const std::string &optimizer, const std::filesystem::path &folder);
+/// The flags of `halftone compile MODEL` with a plan in `folder`; the
+/// optimizers are those of the reference ("sgd" or "adamw").
+tools::CompileFlags referenceFlags(const std::string &model,
+                                   const std::string &variant,
+                                   const std::string &precision,
+                                   const std::string &optimizer,
+                                   const std::filesystem::path &folder);
 
 /// A compiled plan, opened on the CPU with its weights.
 class CompiledModel {
@@ -42,13 +47,17 @@ public:
   explicit CompiledModel(const tools::CompileFlags &flags);
   explicit operator bool() const { return session != nullptr; }
 
-  runtime::DataSet bind(const runtime::ArrayMap &data, runtime::ProgramKind program = runtime::ProgramKind::Train);
+  runtime::DataSet
+  bind(const runtime::ArrayMap &data,
+       runtime::ProgramKind program = runtime::ProgramKind::Train);
   /// The reports of `steps` training steps over one batch.
-  std::vector<runtime::StepReport> train(const runtime::DataSet &data, int64_t steps);
+  std::vector<runtime::StepReport> train(const runtime::DataSet &data,
+                                         int64_t steps);
   /// A parameter's present values.
   std::vector<double> parameter(const runtime::Parameter &parameter);
   /// Every byte that outlives a step, by buffer name.
-  std::map<std::string, std::vector<std::byte>> persistent(const std::vector<std::string> &except = {});
+  std::map<std::string, std::vector<std::byte>>
+  persistent(const std::vector<std::string> &except = {});
 
   std::unique_ptr<runtime::Session> session;
 };

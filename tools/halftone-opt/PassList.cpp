@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "compiler/graph/Cleanup.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/autodiff/BuildOptimizerStep.h"
@@ -6,7 +7,6 @@
 #include "passes/fuse/LowerComposites.h"
 #include "passes/memory/LowerToExec.h"
 #include "passes/memory/PlanMemory.h"
-#include "compiler/graph/Cleanup.h"
 #include "passes/normalize/Normalize.h"
 #include "passes/precision/Precision.h"
 #include "tools/halftone-opt/ProgramPass.h"

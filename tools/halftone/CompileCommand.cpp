@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// halftone compile: import, the pipeline, and the two files that it leaves. Nothing is written before everything has succeeded.
+// halftone compile: import, the pipeline, and the two files that it leaves.
+// Nothing is written before everything has succeeded.
 #include "tools/halftone/CompileCommand.h"
+#include "mlir/IR/Diagnostics.h"
 #include "runtime/plan/PlanWriter.h"
 #include "tools/halftone/WeightsFile.h"
-#include "mlir/IR/Diagnostics.h"
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -11,23 +12,28 @@ using namespace mlir;
 namespace halftone::tools {
 namespace {
 
-void say(const char *severity, const std::string &message) { fmt::print(stderr, "{}: {}\n", severity, message); }
+void say(const char *severity, const std::string &message) {
+  fmt::print(stderr, "{}: {}\n", severity, message);
+}
 
 /// Prints diagnostics as "error: node 'NAME': message", each once.
 class DiagnosticPrinter {
 public:
-  explicit DiagnosticPrinter(MLIRContext &context) : handler(&context, [this](Diagnostic &diagnostic) {
-    std::string text = diagnostic.str();
-    if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()))
-      text = fmt::format("node '{}': {}", name.getName().str(), text);
-    const char *severity = diagnostic.getSeverity() == DiagnosticSeverity::Error     ? "error"
-                           : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning"
-                                                                                     : "notice";
-    if (llvm::find(said, text) == said.end())
-      say(severity, text);
-    said.push_back(std::move(text));
-    return success();
-  }) {}
+  explicit DiagnosticPrinter(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          std::string text = diagnostic.str();
+          if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()))
+            text = fmt::format("node '{}': {}", name.getName().str(), text);
+          const char *severity =
+              diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error"
+              : diagnostic.getSeverity() == DiagnosticSeverity::Warning
+                  ? "warning"
+                  : "notice";
+          if (llvm::find(said, text) == said.end())
+            say(severity, text);
+          said.push_back(std::move(text));
+          return success();
+        }) {}
 
 private:
   std::vector<std::string> said;
@@ -46,13 +52,16 @@ const char *severityName(onnx_frontend::Severity severity) {
   return "";
 }
 
-std::vector<passes::ParameterInfo> describe(const onnx_frontend::WeightStore &weights, bool random) {
+std::vector<passes::ParameterInfo>
+describe(const onnx_frontend::WeightStore &weights, bool random) {
   std::vector<passes::ParameterInfo> list;
   for (const onnx_frontend::Weight &weight : weights.all()) {
     passes::ParameterInfo info{weight.name, weight.aliases, std::nullopt};
     if (random && weight.role != onnx_frontend::WeightRole::Constant) {
       info.init.emplace();
-      info.init->set_kind(weight.init.deviation == 0 ? proto::Distribution::CONSTANT : proto::Distribution::NORMAL);
+      info.init->set_kind(weight.init.deviation == 0
+                              ? proto::Distribution::CONSTANT
+                              : proto::Distribution::NORMAL);
       info.init->set_mean(weight.init.mean);
       info.init->set_deviation(weight.init.deviation);
     }
@@ -61,11 +70,13 @@ std::vector<passes::ParameterInfo> describe(const onnx_frontend::WeightStore &we
   return list;
 }
 
-/// Rows of a batch: the leading dimension that all data inputs share; 1 where there is none.
+/// Rows of a batch: the leading dimension that all data inputs share; 1 where
+/// there is none.
 int64_t batchRows(const proto::Plan &plan) {
   int64_t rows = 0;
   for (const proto::Input &input : plan.inputs()) {
-    const proto::Buffer &buffer = plan.buffers(static_cast<int>(input.buffer()));
+    const proto::Buffer &buffer =
+        plan.buffers(static_cast<int>(input.buffer()));
     int64_t leading = buffer.shape_size() ? buffer.shape(0) : 1;
     if (input.kind() == proto::Input::DATA)
       rows = rows == 0 || rows == leading ? leading : 1;
@@ -73,14 +84,16 @@ int64_t batchRows(const proto::Plan &plan) {
   return rows ? rows : 1;
 }
 
-void printSummary(const CompileFlags &flags, const CompileRequest &request, const passes::CompileResult &result,
+void printSummary(const CompileFlags &flags, const CompileRequest &request,
+                  const passes::CompileResult &result,
                   const std::filesystem::path &weights) {
   const proto::Plan &plan = result.plan;
   int64_t trained = 0, count = 0;
   for (const proto::Parameter &parameter : plan.parameters())
     if (parameter.role() == proto::Parameter::TRAINABLE) {
       int64_t elements = 1;
-      for (int64_t extent : plan.buffers(static_cast<int>(parameter.buffer())).shape())
+      for (int64_t extent :
+           plan.buffers(static_cast<int>(parameter.buffer())).shape())
         elements *= extent;
       trained += elements;
       ++count;
@@ -88,9 +101,13 @@ void printSummary(const CompileFlags &flags, const CompileRequest &request, cons
   fmt::print("model      {}, batch {}\n", flags.model, plan.batch());
   fmt::print("trainable  {} parameters, {} elements\n", count, trained);
   fmt::print("recipe     {}\n", request.recipeJson);
-  fmt::print("precision  {}: {:.1f} % of the products' FLOPs in the low type, {} casts\n", request.precisionName,
-             100 * result.precision.lowShare(), result.precision.casts);
-  fmt::print("steps      train {}, eval {}; {} kernels\n", plan.train().steps_size(), plan.eval().steps_size(), plan.kernels_size());
+  fmt::print("precision  {}: {:.1f} % of the products' FLOPs in the low type, "
+             "{} casts\n",
+             request.precisionName, 100 * result.precision.lowShare(),
+             result.precision.casts);
+  fmt::print("steps      train {}, eval {}; {} kernels\n",
+             plan.train().steps_size(), plan.eval().steps_size(),
+             plan.kernels_size());
   fmt::print("plan       {}\n", flags.out);
   if (!weights.empty())
     fmt::print("weights    {}\n", weights.string());
@@ -121,7 +138,8 @@ int runCompile(const CompileFlags &flags) {
   passes::loadDialects(context);
   DiagnosticPrinter printer(context);
 
-  onnx_frontend::ImportResult import = onnx_frontend::importModel(context, flags.model, request->import);
+  onnx_frontend::ImportResult import =
+      onnx_frontend::importModel(context, flags.model, request->import);
   for (const onnx_frontend::Diagnostic &diagnostic : import.diagnostics)
     say(severityName(diagnostic.severity), diagnostic.message);
   if (!import)
@@ -129,7 +147,8 @@ int runCompile(const CompileFlags &flags) {
 
   passes::PhaseObserver observer(request->compileTo, flags.dumpPhases);
   auto parameters = describe(import.weights, request->randomInit);
-  auto result = passes::compile(*import.module, request->compile, parameters, observer);
+  auto result =
+      passes::compile(*import.module, request->compile, parameters, observer);
   if (failed(result))
     return 2;
   for (const std::string &notice : result->notices)
@@ -152,7 +171,8 @@ int runCompile(const CompileFlags &flags) {
   plan.set_default_seed(request->seed);
   plan.set_recipe_json(request->recipeJson);
   plan.set_model(import.strippedModel);
-  if (auto status = writeWeights(import.weights, weightsPath(out), plan); !status.ok())
+  if (auto status = writeWeights(import.weights, weightsPath(out), plan);
+      !status.ok())
     return fail(status);
   if (!plan.weights_file().empty())
     weights = weightsPath(out);

@@ -4,7 +4,8 @@
 
 namespace halftone::tools {
 
-/// Runs `halftone compile`; returns the exit code. Messages go to stderr, the summary to stdout.
+/// Runs `halftone compile`; returns the exit code. Messages go to stderr, the
+/// summary to stdout.
 int runCompile(const CompileFlags &flags);
 
 } // namespace halftone::tools

@@ -7,27 +7,36 @@
 namespace halftone::tools {
 namespace {
 
-llvm::Error refuse(const std::string &message) { return llvm::createStringError(message); }
+llvm::Error refuse(const std::string &message) {
+  return llvm::createStringError(message);
+}
 
 std::optional<int64_t> parseInt(const std::string &text) {
   int64_t value;
-  return llvm::StringRef(text).getAsInteger(10, value) ? std::nullopt : std::optional(value);
+  return llvm::StringRef(text).getAsInteger(10, value) ? std::nullopt
+                                                       : std::optional(value);
 }
 std::optional<double> parseDouble(const std::string &text) {
   double value;
-  return llvm::StringRef(text).getAsDouble(value) ? std::nullopt : std::optional(value);
+  return llvm::StringRef(text).getAsDouble(value) ? std::nullopt
+                                                  : std::optional(value);
 }
 
 llvm::Error resolveTarget(const CompileFlags &flags, CompileRequest &request) {
-  llvm::StringRef target = flags.target.empty() ? "cpu" : llvm::StringRef(flags.target);
+  llvm::StringRef target =
+      flags.target.empty() ? "cpu" : llvm::StringRef(flags.target);
   if (target == "cpu") {
     request.targetName = "cpu";
     return llvm::Error::success();
   }
   unsigned sm = 90;
-  bool known = target == "cuda" || (target.consume_front("cuda:sm_") && !target.getAsInteger(10, sm) && sm >= 80 && sm <= 120);
+  bool known = target == "cuda" ||
+               (target.consume_front("cuda:sm_") &&
+                !target.getAsInteger(10, sm) && sm >= 80 && sm <= 120);
   if (!known)
-    return refuse(fmt::format("--target {}: expected cpu, cuda, or cuda:sm_NN with NN from 80 to 120", flags.target));
+    return refuse(fmt::format(
+        "--target {}: expected cpu, cuda, or cuda:sm_NN with NN from 80 to 120",
+        flags.target));
   request.targetName = "cuda";
   request.architecture = fmt::format("sm_{}", sm);
   request.compile.target = {codegen::TargetSpec::Kind::Cuda, sm};
@@ -37,9 +46,12 @@ llvm::Error resolveTarget(const CompileFlags &flags, CompileRequest &request) {
 llvm::Error resolveImport(const CompileFlags &flags, CompileRequest &request) {
   for (const std::string &dim : flags.dims) {
     size_t equals = dim.rfind('=');
-    auto extent = equals == std::string::npos ? std::nullopt : parseInt(dim.substr(equals + 1));
+    auto extent = equals == std::string::npos
+                      ? std::nullopt
+                      : parseInt(dim.substr(equals + 1));
     if (!extent || *extent < 1 || equals == 0)
-      return refuse(fmt::format("--dim {}: expected NAME=N with N of at least 1", dim));
+      return refuse(
+          fmt::format("--dim {}: expected NAME=N with N of at least 1", dim));
     request.import.dims.emplace_back(dim.substr(0, equals), *extent);
   }
   if (flags.batch && *flags.batch < 1)
@@ -49,7 +61,8 @@ llvm::Error resolveImport(const CompileFlags &flags, CompileRequest &request) {
       try {
         std::regex check(pattern);
       } catch (const std::regex_error &error) {
-        return refuse(fmt::format("'{}' is no regular expression: {}", pattern, error.what()));
+        return refuse(fmt::format("'{}' is no regular expression: {}", pattern,
+                                  error.what()));
       }
   request.import.batch = flags.batch;
   request.import.keepCasts = flags.keepCasts;
@@ -58,10 +71,13 @@ llvm::Error resolveImport(const CompileFlags &flags, CompileRequest &request) {
   llvm::StringRef init = flags.init;
   if (init.consume_front("random")) {
     request.randomInit = request.import.randomInit = true;
-    if (!init.empty() && (!init.consume_front(":") || init.getAsInteger(10, request.seed)))
-      return refuse(fmt::format("--init {}: expected weights, random, or random:SEED", flags.init));
+    if (!init.empty() &&
+        (!init.consume_front(":") || init.getAsInteger(10, request.seed)))
+      return refuse(fmt::format(
+          "--init {}: expected weights, random, or random:SEED", flags.init));
   } else if (init != "weights") {
-    return refuse(fmt::format("--init {}: expected weights, random, or random:SEED", flags.init));
+    return refuse(fmt::format(
+        "--init {}: expected weights, random, or random:SEED", flags.init));
   }
   return llvm::Error::success();
 }
@@ -74,7 +90,9 @@ llvm::Error resolveLoss(const CompileFlags &flags, passes::LossOptions &loss) {
   } else {
     auto kind = passes::parseLossKind(name);
     if (!kind || *kind == passes::LossKind::Output)
-      return refuse(fmt::format("--loss {}: expected cross_entropy, mse, l1, bce_with_logits, or output:NAME", flags.loss));
+      return refuse(fmt::format("--loss {}: expected cross_entropy, mse, l1, "
+                                "bce_with_logits, or output:NAME",
+                                flags.loss));
     loss.kind = *kind;
   }
   loss.logits = flags.logits;
@@ -85,7 +103,8 @@ llvm::Error resolveLoss(const CompileFlags &flags, passes::LossOptions &loss) {
   return llvm::Error::success();
 }
 
-llvm::Error resolveOptimizer(const CompileFlags &flags, passes::OptimizerOptions &o) {
+llvm::Error resolveOptimizer(const CompileFlags &flags,
+                             passes::OptimizerOptions &o) {
   if (flags.optimizer == "sgd")
     o.kind = passes::OptimizerKind::Sgd;
   else if (flags.optimizer == "adam")
@@ -93,42 +112,53 @@ llvm::Error resolveOptimizer(const CompileFlags &flags, passes::OptimizerOptions
   else if (flags.optimizer == "adamw")
     o.kind = passes::OptimizerKind::AdamW;
   else
-    return refuse(fmt::format("--optimizer {}: expected sgd, adam or adamw", flags.optimizer));
+    return refuse(fmt::format("--optimizer {}: expected sgd, adam or adamw",
+                              flags.optimizer));
   bool sgd = o.kind == passes::OptimizerKind::Sgd;
   if (!sgd && (flags.momentum || flags.nesterov))
-    return refuse(fmt::format("--momentum and --nesterov belong to sgd, not to {}", flags.optimizer));
+    return refuse(fmt::format(
+        "--momentum and --nesterov belong to sgd, not to {}", flags.optimizer));
   if (sgd && (!flags.betas.empty() || flags.eps))
     return refuse("--betas and --eps belong to adam and adamw, not to sgd");
   // PyTorch's defaults.
   o.learningRate = flags.lr.value_or(sgd ? 0.01 : 1e-3);
   o.momentum = flags.momentum.value_or(0);
   o.nesterov = flags.nesterov;
-  o.weightDecay = flags.weightDecay.value_or(o.kind == passes::OptimizerKind::AdamW ? 0.01 : 0);
+  o.weightDecay = flags.weightDecay.value_or(
+      o.kind == passes::OptimizerKind::AdamW ? 0.01 : 0);
   o.epsilon = flags.eps.value_or(1e-8);
   if (!flags.betas.empty()) {
     size_t comma = flags.betas.find(',');
     auto first = parseDouble(flags.betas.substr(0, comma));
-    auto second = comma == std::string::npos ? std::nullopt : parseDouble(flags.betas.substr(comma + 1));
+    auto second = comma == std::string::npos
+                      ? std::nullopt
+                      : parseDouble(flags.betas.substr(comma + 1));
     if (!first || !second)
-      return refuse(fmt::format("--betas {}: expected two numbers A,B", flags.betas));
+      return refuse(
+          fmt::format("--betas {}: expected two numbers A,B", flags.betas));
     o.beta1 = *first;
     o.beta2 = *second;
   }
-  if (!(o.learningRate >= 0) || !(o.momentum >= 0) || !(o.weightDecay >= 0) || !(o.epsilon > 0))
-    return refuse("--lr, --momentum and --weight-decay must not be negative, --eps must be positive");
+  if (!(o.learningRate >= 0) || !(o.momentum >= 0) || !(o.weightDecay >= 0) ||
+      !(o.epsilon > 0))
+    return refuse("--lr, --momentum and --weight-decay must not be negative, "
+                  "--eps must be positive");
   if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-    return refuse(fmt::format("--betas {}: both must be in [0, 1)", flags.betas));
+    return refuse(
+        fmt::format("--betas {}: both must be in [0, 1)", flags.betas));
   if (o.nesterov && o.momentum == 0)
     return refuse("--nesterov needs --momentum");
   return llvm::Error::success();
 }
 
-llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16, passes::LossScaleOptions &scale) {
+llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16,
+                             passes::LossScaleOptions &scale) {
   llvm::StringRef mode = flags.lossScale;
   auto number = [&](llvm::StringRef text) -> llvm::Error {
     auto value = parseDouble(text.str());
     if (!value || !(*value > 0))
-      return refuse(fmt::format("--loss-scale {}: expected a positive number", flags.lossScale));
+      return refuse(fmt::format("--loss-scale {}: expected a positive number",
+                                flags.lossScale));
     scale.init = *value;
     return llvm::Error::success();
   };
@@ -139,7 +169,8 @@ llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16, passes::LossS
   scale.minimum = flags.scaleMin.value_or(scale.minimum);
   scale.maximum = flags.scaleMax.value_or(scale.maximum);
   if (mode == "auto") {
-    scale.mode = fp16 ? passes::LossScaleMode::Dynamic : passes::LossScaleMode::Off;
+    scale.mode =
+        fp16 ? passes::LossScaleMode::Dynamic : passes::LossScaleMode::Off;
   } else if (mode == "off") {
     scale.mode = passes::LossScaleMode::Off;
   } else if (mode.consume_front("static:")) {
@@ -149,36 +180,51 @@ llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16, passes::LossS
   } else if (mode.consume_front("dynamic")) {
     scale.mode = passes::LossScaleMode::Dynamic;
     if (!mode.empty() && !mode.consume_front(":"))
-      return refuse(fmt::format("--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]", flags.lossScale));
+      return refuse(fmt::format(
+          "--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]",
+          flags.lossScale));
     if (!mode.empty())
       if (auto error = number(mode))
         return error;
   } else {
-    return refuse(fmt::format("--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]", flags.lossScale));
+    return refuse(fmt::format(
+        "--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]",
+        flags.lossScale));
   }
-  if (!(scale.growth >= 1) || !(scale.backoff > 0 && scale.backoff < 1) || scale.interval < 1 || !(scale.minimum > 0) ||
+  if (!(scale.growth >= 1) || !(scale.backoff > 0 && scale.backoff < 1) ||
+      scale.interval < 1 || !(scale.minimum > 0) ||
       !(scale.maximum >= scale.minimum) || !(scale.init > 0))
-    return refuse("loss scale: growth must be at least 1, backoff between 0 and 1, interval at least 1, 0 < min <= max");
+    return refuse("loss scale: growth must be at least 1, backoff between 0 "
+                  "and 1, interval at least 1, 0 < min <= max");
   return llvm::Error::success();
 }
 
-llvm::Error resolvePrecision(const CompileFlags &flags, CompileRequest &request) {
-  // auto: BF16 has FP32's range and needs no loss scale; a CPU gains nothing from either.
-  request.precisionName = flags.precision == "auto" ? (request.targetName == "cuda" ? "bf16" : "fp32") : flags.precision;
+llvm::Error resolvePrecision(const CompileFlags &flags,
+                             CompileRequest &request) {
+  // auto: BF16 has FP32's range and needs no loss scale; a CPU gains nothing
+  // from either.
+  request.precisionName = flags.precision == "auto"
+                              ? (request.targetName == "cuda" ? "bf16" : "fp32")
+                              : flags.precision;
   auto precision = passes::parseColor(request.precisionName);
   if (!precision)
-    return refuse(fmt::format("--precision {}: expected auto, fp32, tf32, fp16 or bf16", flags.precision));
+    return refuse(
+        fmt::format("--precision {}: expected auto, fp32, tf32, fp16 or bf16",
+                    flags.precision));
   passes::PrecisionOptions &options = request.compile.precision;
   options.precision = *precision;
   using List = std::pair<const std::vector<std::string> *, PrecisionClass>;
-  for (auto [names, list] : {List(&flags.allow, PrecisionClass::Allow), List(&flags.infer, PrecisionClass::Infer),
-                             List(&flags.deny, PrecisionClass::Deny), List(&flags.clear, PrecisionClass::Clear)})
+  for (auto [names, list] : {List(&flags.allow, PrecisionClass::Allow),
+                             List(&flags.infer, PrecisionClass::Infer),
+                             List(&flags.deny, PrecisionClass::Deny),
+                             List(&flags.clear, PrecisionClass::Clear)})
     for (const std::string &name : *names)
       options.lists.push_back({name, list});
   for (const std::string &text : flags.colors) {
     auto entry = passes::parseColorEntry(text);
     if (!entry)
-      return refuse(fmt::format("--color {}: expected REGEX=fp16, REGEX=bf16 or REGEX=fp32", text));
+      return refuse(fmt::format(
+          "--color {}: expected REGEX=fp16, REGEX=bf16 or REGEX=fp32", text));
     options.colors.push_back(*entry);
   }
   return llvm::Error::success();
@@ -206,60 +252,129 @@ std::string recipe(const CompileFlags &flags, const CompileRequest &request) {
   else if (s.mode == passes::LossScaleMode::Static)
     json["loss_scale"] = {{"mode", "static"}, {"init", s.init}};
   else
-    json["loss_scale"] = {{"mode", "dynamic"}, {"init", s.init},    {"growth", s.growth}, {"backoff", s.backoff}, {"interval", s.interval},
-                          {"min", s.minimum},  {"max", s.maximum}};
+    json["loss_scale"] = {{"mode", "dynamic"},      {"init", s.init},
+                          {"growth", s.growth},     {"backoff", s.backoff},
+                          {"interval", s.interval}, {"min", s.minimum},
+                          {"max", s.maximum}};
   return json.dump();
 }
 
 } // namespace
 
 void declareCompileFlags(CLI::App &command, CompileFlags &f) {
-  command.add_option("model", f.model, "ONNX file")->required()->type_name("MODEL.onnx");
+  command.add_option("model", f.model, "ONNX file")
+      ->required()
+      ->type_name("MODEL.onnx");
   command.add_option("-o,--out", f.out, "plan to write")->type_name("OUT.plan");
   command.add_option("--target", f.target, "cpu | cuda[:sm_NN]");
-  command.add_option("--loss", f.loss, "cross_entropy | mse | l1 | bce_with_logits | output:NAME")->capture_default_str();
+  command
+      .add_option("--loss", f.loss,
+                  "cross_entropy | mse | l1 | bce_with_logits | output:NAME")
+      ->capture_default_str();
   command.add_option("--logits", f.logits, "model output that the loss reads");
-  command.add_option("--class-axis", f.classAxis, "class axis of the logits (default: 1 for rank 4 and above, else the last)");
-  command.add_option("--ignore-index", f.ignoreIndex, "label that does not count")->capture_default_str();
-  command.add_option("--target-from", f.targetFrom, "model input whose values are the labels");
-  command.add_option("--shift", f.shift, "with --target-from: labels are that many places ahead");
-  command.add_option("--optimizer", f.optimizer, "sgd | adam | adamw")->capture_default_str();
+  command.add_option("--class-axis", f.classAxis,
+                     "class axis of the logits (default: 1 for rank 4 and "
+                     "above, else the last)");
+  command
+      .add_option("--ignore-index", f.ignoreIndex, "label that does not count")
+      ->capture_default_str();
+  command.add_option("--target-from", f.targetFrom,
+                     "model input whose values are the labels");
+  command.add_option("--shift", f.shift,
+                     "with --target-from: labels are that many places ahead");
+  command.add_option("--optimizer", f.optimizer, "sgd | adam | adamw")
+      ->capture_default_str();
   command.add_option("--lr", f.lr, "learning rate");
   command.add_option("--momentum", f.momentum, "sgd");
   command.add_flag("--nesterov", f.nesterov, "sgd");
-  command.add_option("--weight-decay", f.weightDecay, "L2 (sgd, adam) or decoupled (adamw)");
+  command.add_option("--weight-decay", f.weightDecay,
+                     "L2 (sgd, adam) or decoupled (adamw)");
   command.add_option("--betas", f.betas, "adam, adamw: A,B");
   command.add_option("--eps", f.eps, "adam, adamw");
-  command.add_option("--precision", f.precision, "auto | fp32 | tf32 | fp16 | bf16")->capture_default_str();
-  command.add_option("--dim", f.dims, "bind a symbolic dimension: NAME=N")->allow_extra_args(false);
+  command
+      .add_option("--precision", f.precision,
+                  "auto | fp32 | tf32 | fp16 | bf16")
+      ->capture_default_str();
+  command.add_option("--dim", f.dims, "bind a symbolic dimension: NAME=N")
+      ->allow_extra_args(false);
   command.add_option("--batch", f.batch, "rows of a batch");
-  command.add_option("--init", f.init, "weights | random[:SEED]")->capture_default_str();
-  command.add_option("--freeze", f.freeze, "do not train parameters that match")->allow_extra_args(false)->type_name("REGEX");
-  command.add_option("--train", f.train, "train parameters that match, and decide last")->allow_extra_args(false)->type_name("REGEX");
-  command.add_option("--batch-norm", f.batchNorm, "train | frozen")->capture_default_str()->check(CLI::IsMember({"train", "frozen"}));
-  command.add_option("--dropout", f.dropout, "on | off")->capture_default_str()->check(CLI::IsMember({"on", "off"}));
-  command.add_option("--allow", f.allow, "operator that always runs low")->allow_extra_args(false)->type_name("OP");
-  command.add_option("--infer", f.infer, "operator that follows its neighbours")->allow_extra_args(false)->type_name("OP");
-  command.add_option("--deny", f.deny, "operator that stays FP32, with what follows it")->allow_extra_args(false)->type_name("OP");
-  command.add_option("--clear", f.clear, "operator without arithmetic of its own")->allow_extra_args(false)->type_name("OP");
-  command.add_option("--color", f.colors, "'REGEX=fp16|bf16|fp32': nodes by name or module path")->allow_extra_args(false);
-  command.add_option("--loss-scale", f.lossScale, "auto | off | static:X | dynamic[:INIT]")->capture_default_str();
+  command.add_option("--init", f.init, "weights | random[:SEED]")
+      ->capture_default_str();
+  command
+      .add_option("--freeze", f.freeze, "do not train parameters that match")
+      ->allow_extra_args(false)
+      ->type_name("REGEX");
+  command
+      .add_option("--train", f.train,
+                  "train parameters that match, and decide last")
+      ->allow_extra_args(false)
+      ->type_name("REGEX");
+  command.add_option("--batch-norm", f.batchNorm, "train | frozen")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"train", "frozen"}));
+  command.add_option("--dropout", f.dropout, "on | off")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"on", "off"}));
+  command.add_option("--allow", f.allow, "operator that always runs low")
+      ->allow_extra_args(false)
+      ->type_name("OP");
+  command
+      .add_option("--infer", f.infer, "operator that follows its neighbours")
+      ->allow_extra_args(false)
+      ->type_name("OP");
+  command
+      .add_option("--deny", f.deny,
+                  "operator that stays FP32, with what follows it")
+      ->allow_extra_args(false)
+      ->type_name("OP");
+  command
+      .add_option("--clear", f.clear, "operator without arithmetic of its own")
+      ->allow_extra_args(false)
+      ->type_name("OP");
+  command
+      .add_option("--color", f.colors,
+                  "'REGEX=fp16|bf16|fp32': nodes by name or module path")
+      ->allow_extra_args(false);
+  command
+      .add_option("--loss-scale", f.lossScale,
+                  "auto | off | static:X | dynamic[:INIT]")
+      ->capture_default_str();
   command.add_option("--scale-init", f.scaleInit, "first loss scale");
-  command.add_option("--scale-growth", f.scaleGrowth, "factor after --scale-interval good steps");
-  command.add_option("--scale-backoff", f.scaleBackoff, "factor after an overflow");
-  command.add_option("--scale-interval", f.scaleInterval, "good steps before growth");
+  command.add_option("--scale-growth", f.scaleGrowth,
+                     "factor after --scale-interval good steps");
+  command.add_option("--scale-backoff", f.scaleBackoff,
+                     "factor after an overflow");
+  command.add_option("--scale-interval", f.scaleInterval,
+                     "good steps before growth");
   command.add_option("--scale-min", f.scaleMin, "floor");
   command.add_option("--scale-max", f.scaleMax, "ceiling");
-  command.add_flag("--keep-casts", f.keepCasts, "keep the model's own casts between float types");
-  command.add_option("--optimize", f.optimize, "none | fuse | full")->capture_default_str()->check(CLI::IsMember({"none", "fuse", "full"}));
-  command.add_option("--compile-to", f.compileTo, "stop after a phase and print its IR: " + passes::phaseNames());
-  command.add_option("--dump-phases", f.dumpPhases, "write the IR after each phase into a folder")->type_name("DIR");
-  for (const char *later : {"--recipe", "--task", "--policy", "--ranges", "--weights", "--scale-hysteresis", "--recompute", "--recompute-at",
-                            "--memory-budget"})
+  command.add_flag("--keep-casts", f.keepCasts,
+                   "keep the model's own casts between float types");
+  command.add_option("--optimize", f.optimize, "none | fuse | full")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"none", "fuse", "full"}));
+  command.add_option("--compile-to", f.compileTo,
+                     "stop after a phase and print its IR: " +
+                         passes::phaseNames());
+  command
+      .add_option("--dump-phases", f.dumpPhases,
+                  "write the IR after each phase into a folder")
+      ->type_name("DIR");
+  for (const char *later : {"--recipe", "--task", "--policy", "--ranges",
+                            "--weights", "--scale-hysteresis", "--recompute",
+                            "--recompute-at", "--memory-budget"})
     command.add_option_function<std::string>(
-        later, [later](const std::string &) { throw CLI::ValidationError(later, "is not available yet"); }, "not available yet");
+        later,
+        [later](const std::string &) {
+          throw CLI::ValidationError(later, "is not available yet");
+        },
+        "not available yet");
   command.add_flag_function(
-      "--fast", [](int64_t) { throw CLI::ValidationError("--fast", "is not available yet"); }, "not available yet");
+      "--fast",
+      [](int64_t) {
+        throw CLI::ValidationError("--fast", "is not available yet");
+      },
+      "not available yet");
 }
 
 llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
@@ -275,7 +390,8 @@ llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
     return error;
   if (auto error = resolvePrecision(flags, request))
     return error;
-  if (auto error = resolveLossScale(flags, request.precisionName == "fp16", options.lossScale))
+  if (auto error = resolveLossScale(flags, request.precisionName == "fp16",
+                                    options.lossScale))
     return error;
   options.normalize.trainBatchNorm = flags.batchNorm == "train";
   options.normalize.dropout = flags.dropout == "on";
@@ -283,7 +399,8 @@ llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
   if (!flags.compileTo.empty()) {
     request.compileTo = passes::parsePhase(flags.compileTo);
     if (!request.compileTo)
-      return refuse(fmt::format("--compile-to {}: expected one of {}", flags.compileTo, passes::phaseNames()));
+      return refuse(fmt::format("--compile-to {}: expected one of {}",
+                                flags.compileTo, passes::phaseNames()));
   } else if (flags.out.empty()) {
     return refuse("-o OUT.plan is missing");
   }

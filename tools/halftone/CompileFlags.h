@@ -13,17 +13,23 @@ namespace halftone::tools {
 
 /// As parsed; strings are interpreted by `resolve`.
 struct CompileFlags {
-  std::string model, out, target, loss = "cross_entropy", logits, targetFrom, optimizer = "adamw", betas, precision = "auto";
-  std::string init = "weights", batchNorm = "train", dropout = "on", lossScale = "auto", optimize = "full", compileTo, dumpPhases;
+  std::string model, out, target, loss = "cross_entropy", logits, targetFrom,
+                                  optimizer = "adamw", betas,
+                                  precision = "auto";
+  std::string init = "weights", batchNorm = "train", dropout = "on",
+              lossScale = "auto", optimize = "full", compileTo, dumpPhases;
   std::optional<int64_t> classAxis, batch;
   int64_t ignoreIndex = -100, shift = 0;
-  std::optional<double> lr, momentum, weightDecay, eps, scaleInit, scaleGrowth, scaleBackoff, scaleMin, scaleMax;
+  std::optional<double> lr, momentum, weightDecay, eps, scaleInit, scaleGrowth,
+      scaleBackoff, scaleMin, scaleMax;
   std::optional<int64_t> scaleInterval;
   bool nesterov = false, keepCasts = false;
-  std::vector<std::string> dims, freeze, train, allow, infer, deny, clear, colors;
+  std::vector<std::string> dims, freeze, train, allow, infer, deny, clear,
+      colors;
 };
 
-/// Declares the options of the contract; those of later issues answer that they are not available yet (exit code 2).
+/// Declares the options of the contract; those of later issues answer that they
+/// are not available yet (exit code 2).
 void declareCompileFlags(CLI::App &command, CompileFlags &flags);
 
 /// What the flags mean.
@@ -36,7 +42,8 @@ struct CompileRequest {
   std::string targetName, architecture, precisionName, recipeJson;
 };
 
-/// Fails with one sentence that names the option, its value and what is allowed.
+/// Fails with one sentence that names the option, its value and what is
+/// allowed.
 llvm::Expected<CompileRequest> resolve(const CompileFlags &flags);
 
 } // namespace halftone::tools

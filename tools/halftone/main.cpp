@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler's command line: a table of subcommands, the files beside this one do the work.
+// The compiler's command line: a table of subcommands, the files beside this
+// one do the work.
 #include "tools/halftone/CompileCommand.h"
 #include "tools/halftone/Inspect.h"
 #include "llvm/Config/llvm-config.h"
@@ -10,25 +11,31 @@ using namespace halftone::tools;
 namespace {
 
 std::string version() {
-  return fmt::format("halftone {}\ntargets: cpu, cuda (PTX)\nbuilt with: LLVM/MLIR {}, ONNX {}, Protobuf {}", HALFTONE_VERSION,
-                     LLVM_VERSION_STRING, HALFTONE_ONNX_VERSION, HALFTONE_PROTOBUF_VERSION);
+  return fmt::format("halftone {}\ntargets: cpu, cuda (PTX)\nbuilt with: "
+                     "LLVM/MLIR {}, ONNX {}, Protobuf {}",
+                     HALFTONE_VERSION, LLVM_VERSION_STRING,
+                     HALFTONE_ONNX_VERSION, HALFTONE_PROTOBUF_VERSION);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Compiles an ONNX model into a mixed-precision training plan.", "halftone");
+  CLI::App app("Compiles an ONNX model into a mixed-precision training plan.",
+               "halftone");
   app.require_subcommand(1);
   app.set_version_flag("--version", version());
 
   CompileFlags compileFlags;
-  CLI::App *compile = app.add_subcommand("compile", "compile MODEL.onnx into a plan");
+  CLI::App *compile =
+      app.add_subcommand("compile", "compile MODEL.onnx into a plan");
   declareCompileFlags(*compile, compileFlags);
   InspectFlags inspectFlags;
-  CLI::App *inspect = app.add_subcommand("inspect", "print a plan's coloured graph");
+  CLI::App *inspect =
+      app.add_subcommand("inspect", "print a plan's coloured graph");
   declareInspectFlags(*inspect, inspectFlags);
   std::vector<CLI::App *> later;
-  for (const char *name : {"diff", "check", "calibrate", "convert", "policy", "verify", "tune", "export"}) {
+  for (const char *name : {"diff", "check", "calibrate", "convert", "policy",
+                           "verify", "tune", "export"}) {
     later.push_back(app.add_subcommand(name, "not available yet"));
     later.back()->allow_extras();
   }
@@ -40,7 +47,8 @@ int main(int argc, char **argv) {
   }
   for (CLI::App *command : later)
     if (*command) {
-      fmt::print(stderr, "error: halftone {} is not available yet\n", command->get_name());
+      fmt::print(stderr, "error: halftone {} is not available yet\n",
+                 command->get_name());
       return 2;
     }
   return *compile ? runCompile(compileFlags) : runInspect(inspectFlags);
