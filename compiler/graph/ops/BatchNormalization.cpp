@@ -169,10 +169,9 @@ SmallVector<Value> BatchNormalizationOp::decompose(ImplicitLocOpBuilder &b) {
   Value y = b.create<MulOp>(b.create<MulOp>(centered, r),
                             reshapeTo(b, widen(b, getScale()), view.affine));
   y = b.create<AddOp>(y, reshapeTo(b, widen(b, getB()), view.affine));
+  const SmallVector<Value> values = {y, runningMean, runningVariance, mean, r};
   SmallVector<Value> results;
-  for (auto [value, result] : llvm::zip_equal(
-           ArrayRef<Value>{y, runningMean, runningVariance, mean, r},
-           getResults()))
+  for (auto [value, result] : llvm::zip_equal(values, getResults()))
     results.push_back(toTypeOf(b, value, result));
   return results;
 }

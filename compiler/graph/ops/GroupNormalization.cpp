@@ -79,9 +79,9 @@ SmallVector<Value> decomposeView(Op op, ImplicitLocOpBuilder &b) {
   Normalized values = buildNormalization(b, viewOf(op), op->getOperand(0),
                                          op->getOperand(1), op->getOperand(2));
   SmallVector<Value> results;
-  for (auto [value, result] : llvm::zip_equal(
-           ArrayRef<Value>{values.y, values.mean, values.inverseDeviation},
-           op->getResults()))
+  const SmallVector<Value> parts = {values.y, values.mean,
+                                    values.inverseDeviation};
+  for (auto [value, result] : llvm::zip_equal(parts, op->getResults()))
     results.push_back(
         toTypeOf(b, reshapeTo(b, value, shapeOf(result)), result));
   return results;
