@@ -63,13 +63,14 @@ std::vector<double> Reference::get(const std::string &name) const {
   return it == arrays.end() ? std::vector<double>() : toDoubles(it->second);
 }
 
-ArrayMap Reference::data() const {
+ArrayMap Reference::data(const Plan &plan) const {
   ArrayMap data;
-  for (const auto &[name, array] : arrays)
-    if (name.rfind("in.", 0) == 0)
-      data["x" + name.substr(3)] = array;
-    else if (name == "target")
-      data[name] = array;
+  size_t index = 0;
+  for (const Input &input : plan.inputs)
+    if (input.kind == Input::Kind::Data)
+      data[input.name] = arrays.at("in." + std::to_string(index++));
+  if (has("target"))
+    data["target"] = arrays.at("target");
   return data;
 }
 

@@ -25,8 +25,10 @@ public:
   /// As doubles; empty if the array is not there.
   std::vector<double> get(const std::string &name) const;
   bool has(const std::string &name) const { return arrays.count(name) != 0; }
-  /// The model's inputs and `target`, under the names that the graph has.
-  runtime::ArrayMap data() const;
+  /// The model's inputs and `target`, under the names that the plan has.
+  runtime::ArrayMap data(const runtime::Plan &plan) const;
+  /// Rows of the batch.
+  int64_t rows() const { return arrays.at("in.0").shape[0]; }
 
 private:
   runtime::ArrayMap arrays;

@@ -22,6 +22,11 @@ std::vector<Sample> samples() {
           std::string(variant) !=
               "script17train") // the TorchScript exporter refuses gpt2
         list.push_back({model, variant});
+  for (const char *variant : {"dynamo18", "dynamo23"})
+    list.push_back({"mlp", variant});
+  for (const char *model : {"bert_masked", "self_loss", "digits_cnn"})
+    for (const char *variant : {"raw20", "script17train"})
+      list.push_back({model, variant});
   return list;
 }
 
@@ -63,15 +68,24 @@ protected:
 
   tools::CompileFlags flags(const std::string &precision,
                             const std::string &optimizer) {
-    return referenceFlags(GetParam().model, GetParam().variant, precision,
-                          optimizer, folder.path);
+    tools::CompileFlags flags =
+        referenceFlags(GetParam().model, GetParam().variant, precision,
+                       optimizer, folder.path);
+    if (GetParam().model == "self_loss")
+      flags.loss = "output:loss";
+    if (isOwn())
+      flags.batch = reference.rows();
+    return flags;
   }
+  /// The models that tools/export_torch.py made have a symbolic batch.
+  bool isOwn() const { return GetParam().model.find('_') != std::string::npos; }
 
   void expectLosses(CompiledModel &model, const std::string &optimizer,
                     double firstBound, double bound) {
     std::vector<double> expected = reference.get(optimizer + ".losses");
-    auto reports = model.train(model.bind(reference.data()),
-                               static_cast<int64_t>(expected.size()));
+    auto reports =
+        model.train(model.bind(reference.data(model.session->plan())),
+                    static_cast<int64_t>(expected.size()));
     ASSERT_EQ(reports.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_TRUE(reports[i].applied)
@@ -125,8 +139,9 @@ protected:
 TEST_P(SampleModels, Fp32GradientsMatchFloat64) {
   CompiledModel model(flags("fp32", "sgd"));
   ASSERT_TRUE(model);
-  auto result = computeGradients(*model.session, model.bind(reference.data()),
-                                 [](const std::string &) {});
+  auto result = computeGradients(
+      *model.session, model.bind(reference.data(model.session->plan())),
+      [](const std::string &) {});
   ASSERT_TRUE(result.ok()) << result.status().message();
   double loss = reference.get("loss64")[0];
   EXPECT_NEAR(toDoubles(result->arrays.at("loss"))[0], loss,
@@ -181,8 +196,9 @@ TEST_P(SampleModels, LowPrecisionGradients) {
         lowPrecisionBound(GetParam().model, std::string(precision) == "bf16");
     CompiledModel model(flags(precision, "sgd"));
     ASSERT_TRUE(model);
-    auto result = computeGradients(*model.session, model.bind(reference.data()),
-                                   [](const std::string &) {});
+    auto result = computeGradients(
+        *model.session, model.bind(reference.data(model.session->plan())),
+        [](const std::string &) {});
     ASSERT_TRUE(result.ok()) << result.status().message();
     double error = 0, square = 0, own = 0, dot = 0;
     for (const Parameter &parameter : model.session->plan().parameters) {

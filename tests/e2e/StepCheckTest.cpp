@@ -78,8 +78,8 @@ protected:
     ASSERT_EQ(steps.size(), model.session->plan().program(kind).steps.size());
     size_t checked = 0, wrong = 0;
     Status status = traceProgram(
-        *model.session, model.bind(reference.data(), kind), kind,
-        [&](const TracedStep &traced) {
+        *model.session, model.bind(reference.data(model.session->plan()), kind),
+        kind, [&](const TracedStep &traced) {
           auto step = steps[traced.index];
           auto inputs = decode(step.getInputs(), traced.inputs);
           auto outputs = decode(step.getOutputs(), traced.outputs);

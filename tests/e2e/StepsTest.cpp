@@ -20,8 +20,8 @@ TEST_P(Steps, RepeatToTheBit) {
         referenceFlags(GetParam(), "raw20", precision, "adamw", folder.path);
     CompiledModel first(flags), second(flags);
     ASSERT_TRUE(first && second);
-    first.train(first.bind(reference.data()), 4);
-    second.train(second.bind(reference.data()), 4);
+    first.train(first.bind(reference.data(first.session->plan())), 4);
+    second.train(second.bind(reference.data(second.session->plan())), 4);
     EXPECT_EQ(first.persistent(), second.persistent()) << precision;
   }
 }
@@ -39,7 +39,8 @@ TEST_P(Steps, OverflowSkipsTheWholeStep) {
     const std::vector<std::string> reports = {"found_inf", "grad_norm",
                                               "loss_scale", "growth_tracker"};
     auto before = model.persistent(reports);
-    auto steps = model.train(model.bind(reference.data()), 1);
+    auto steps =
+        model.train(model.bind(reference.data(model.session->plan())), 1);
     ASSERT_EQ(steps.size(), 1u);
     EXPECT_FALSE(steps[0].applied);
     EXPECT_EQ(model.persistent(reports), before) << optimizer;
