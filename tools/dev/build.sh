@@ -26,7 +26,7 @@ if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt build/$preset/buil
     exit 1
   }
 fi
-echo "[build] preset $preset, $jobs jobs (a first build takes about 20 minutes on 2 cores, a repeated one seconds)"
+echo "[build] preset $preset, $jobs jobs (a first build takes about 12 minutes on 2 cores, a repeated one seconds)"
 targets=()
 (($# > 0)) && targets=(--target "$@")
 cmake --build --preset "$preset" -j "$jobs" "${targets[@]}"
