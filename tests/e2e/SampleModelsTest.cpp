@@ -68,17 +68,9 @@ protected:
 
   tools::CompileFlags flags(const std::string &precision,
                             const std::string &optimizer) {
-    tools::CompileFlags flags =
-        referenceFlags(GetParam().model, GetParam().variant, precision,
-                       optimizer, folder.path);
-    if (GetParam().model == "self_loss")
-      flags.loss = "output:loss";
-    if (isOwn())
-      flags.batch = reference.rows();
-    return flags;
+    return referenceFlags(GetParam().model, GetParam().variant, precision,
+                          optimizer, folder.path);
   }
-  /// The models that tools/export_torch.py made have a symbolic batch.
-  bool isOwn() const { return GetParam().model.find('_') != std::string::npos; }
 
   void expectLosses(CompiledModel &model, const std::string &optimizer,
                     double firstBound, double bound) {

@@ -108,7 +108,9 @@ TEST_P(StepChecks, Eval) { check(ProgramKind::Eval); }
 
 INSTANTIATE_TEST_SUITE_P(
     All, StepChecks,
-    testing::Combine(testing::Values("mlp", "cnn", "resnet", "gpt2", "bert"),
+    testing::Combine(testing::Values("mlp", "cnn", "resnet", "gpt2", "bert",
+                                     "bert_masked", "self_loss", "digits_cnn",
+                                     "dropout"),
                      testing::Values("fp32", "bf16", "fp16")),
     [](const testing::TestParamInfo<Parameters> &info) {
       return std::string(std::get<0>(info.param)) + "_" +

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the flags of `halftone compile` mean; every refusal names the option,
+// its value and what is allowed.
+#include "tools/halftone/CompileFlags.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+namespace halftone::tools {
+namespace {
+
+llvm::Error refuse(const std::string &message) {
+  return llvm::createStringError(message);
+}
+
+std::optional<int64_t> parseInt(const std::string &text) {
+  int64_t value;
+  return llvm::StringRef(text).getAsInteger(10, value) ? std::nullopt
+                                                       : std::optional(value);
+}
+std::optional<double> parseDouble(const std::string &text) {
+  double value;
+  return llvm::StringRef(text).getAsDouble(value) ? std::nullopt
+                                                  : std::optional(value);
+}
+
+llvm::Error resolveTarget(const CompileFlags &flags, CompileRequest &request) {
+  llvm::StringRef target =
+      flags.target.empty() ? "cpu" : llvm::StringRef(flags.target);
+  if (target == "cpu") {
+    request.targetName = "cpu";
+    return llvm::Error::success();
+  }
+  unsigned sm = 90;
+  bool known = target == "cuda" ||
+               (target.consume_front("cuda:sm_") &&
+                !target.getAsInteger(10, sm) && sm >= 80 && sm <= 120);
+  if (!known)
+    return refuse(fmt::format(
+        "--target {}: expected cpu, cuda, or cuda:sm_NN with NN from 80 to 120",
+        flags.target));
+  request.targetName = "cuda";
+  request.architecture = fmt::format("sm_{}", sm);
+  request.compile.target = {codegen::TargetSpec::Kind::Cuda, sm};
+  return llvm::Error::success();
+}
+
+llvm::Error resolveImport(const CompileFlags &flags, CompileRequest &request) {
+  for (const std::string &dim : flags.dims) {
+    size_t equals = dim.rfind('=');
+    auto extent = equals == std::string::npos
+                      ? std::nullopt
+                      : parseInt(dim.substr(equals + 1));
+    if (!extent || *extent < 1 || equals == 0)
+      return refuse(
+          fmt::format("--dim {}: expected NAME=N with N of at least 1", dim));
+    request.import.dims.emplace_back(dim.substr(0, equals), *extent);
+  }
+  if (flags.batch && *flags.batch < 1)
+    return refuse(fmt::format("--batch {}: expected at least 1", *flags.batch));
+  for (const auto *list : {&flags.freeze, &flags.train})
+    for (const std::string &pattern : *list)
+      try {
+        std::regex check(pattern);
+      } catch (const std::regex_error &error) {
+        return refuse(fmt::format("'{}' is no regular expression: {}", pattern,
+                                  error.what()));
+      }
+  request.import.batch = flags.batch;
+  request.import.keepCasts = flags.keepCasts;
+  request.import.freeze = flags.freeze;
+  request.import.train = flags.train;
+  llvm::StringRef init = flags.init;
+  if (init.consume_front("random")) {
+    request.randomInit = request.import.randomInit = true;
+    if (!init.empty() &&
+        (!init.consume_front(":") || init.getAsInteger(10, request.seed)))
+      return refuse(fmt::format(
+          "--init {}: expected weights, random, or random:SEED", flags.init));
+  } else if (init != "weights") {
+    return refuse(fmt::format(
+        "--init {}: expected weights, random, or random:SEED", flags.init));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error resolveLoss(const CompileFlags &flags, passes::LossOptions &loss) {
+  llvm::StringRef name = flags.loss;
+  if (name.consume_front("output:")) {
+    loss.kind = passes::LossKind::Output;
+    loss.output = name.str();
+  } else {
+    auto kind = passes::parseLossKind(name);
+    if (!kind || *kind == passes::LossKind::Output)
+      return refuse(fmt::format("--loss {}: expected cross_entropy, mse, l1, "
+                                "bce_with_logits, or output:NAME",
+                                flags.loss));
+    loss.kind = *kind;
+  }
+  loss.logits = flags.logits;
+  loss.classAxis = flags.classAxis;
+  loss.ignoreIndex = flags.ignoreIndex;
+  loss.targetFrom = flags.targetFrom;
+  loss.shift = flags.shift;
+  return llvm::Error::success();
+}
+
+llvm::Error resolveOptimizer(const CompileFlags &flags,
+                             passes::OptimizerOptions &o) {
+  if (flags.optimizer == "sgd")
+    o.kind = passes::OptimizerKind::Sgd;
+  else if (flags.optimizer == "adam")
+    o.kind = passes::OptimizerKind::Adam;
+  else if (flags.optimizer == "adamw")
+    o.kind = passes::OptimizerKind::AdamW;
+  else
+    return refuse(fmt::format("--optimizer {}: expected sgd, adam or adamw",
+                              flags.optimizer));
+  bool sgd = o.kind == passes::OptimizerKind::Sgd;
+  if (!sgd && (flags.momentum || flags.nesterov))
+    return refuse(fmt::format(
+        "--momentum and --nesterov belong to sgd, not to {}", flags.optimizer));
+  if (sgd && (!flags.betas.empty() || flags.eps))
+    return refuse("--betas and --eps belong to adam and adamw, not to sgd");
+  // PyTorch's defaults.
+  o.learningRate = flags.lr.value_or(sgd ? 0.01 : 1e-3);
+  o.momentum = flags.momentum.value_or(0);
+  o.nesterov = flags.nesterov;
+  o.weightDecay = flags.weightDecay.value_or(
+      o.kind == passes::OptimizerKind::AdamW ? 0.01 : 0);
+  o.epsilon = flags.eps.value_or(1e-8);
+  if (!flags.betas.empty()) {
+    size_t comma = flags.betas.find(',');
+    auto first = parseDouble(flags.betas.substr(0, comma));
+    auto second = comma == std::string::npos
+                      ? std::nullopt
+                      : parseDouble(flags.betas.substr(comma + 1));
+    if (!first || !second)
+      return refuse(
+          fmt::format("--betas {}: expected two numbers A,B", flags.betas));
+    o.beta1 = *first;
+    o.beta2 = *second;
+  }
+  if (!(o.learningRate >= 0) || !(o.momentum >= 0) || !(o.weightDecay >= 0) ||
+      !(o.epsilon > 0))
+    return refuse("--lr, --momentum and --weight-decay must not be negative, "
+                  "--eps must be positive");
+  if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
+    return refuse(
+        fmt::format("--betas {}: both must be in [0, 1)", flags.betas));
+  if (o.nesterov && o.momentum == 0)
+    return refuse("--nesterov needs --momentum");
+  return llvm::Error::success();
+}
+
+llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16,
+                             passes::LossScaleOptions &scale) {
+  llvm::StringRef mode = flags.lossScale;
+  auto number = [&](llvm::StringRef text) -> llvm::Error {
+    auto value = parseDouble(text.str());
+    if (!value || !(*value > 0))
+      return refuse(fmt::format("--loss-scale {}: expected a positive number",
+                                flags.lossScale));
+    scale.init = *value;
+    return llvm::Error::success();
+  };
+  scale.init = flags.scaleInit.value_or(scale.init);
+  scale.growth = flags.scaleGrowth.value_or(scale.growth);
+  scale.backoff = flags.scaleBackoff.value_or(scale.backoff);
+  scale.interval = flags.scaleInterval.value_or(scale.interval);
+  scale.minimum = flags.scaleMin.value_or(scale.minimum);
+  scale.maximum = flags.scaleMax.value_or(scale.maximum);
+  if (mode == "auto") {
+    scale.mode =
+        fp16 ? passes::LossScaleMode::Dynamic : passes::LossScaleMode::Off;
+  } else if (mode == "off") {
+    scale.mode = passes::LossScaleMode::Off;
+  } else if (mode.consume_front("static:")) {
+    scale.mode = passes::LossScaleMode::Static;
+    if (auto error = number(mode))
+      return error;
+  } else if (mode.consume_front("dynamic")) {
+    scale.mode = passes::LossScaleMode::Dynamic;
+    if (!mode.empty() && !mode.consume_front(":"))
+      return refuse(fmt::format(
+          "--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]",
+          flags.lossScale));
+    if (!mode.empty())
+      if (auto error = number(mode))
+        return error;
+  } else {
+    return refuse(fmt::format(
+        "--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]",
+        flags.lossScale));
+  }
+  if (!(scale.growth >= 1) || !(scale.backoff > 0 && scale.backoff < 1) ||
+      scale.interval < 1 || !(scale.minimum > 0) ||
+      !(scale.maximum >= scale.minimum) || !(scale.init > 0))
+    return refuse("loss scale: growth must be at least 1, backoff between 0 "
+                  "and 1, interval at least 1, 0 < min <= max");
+  return llvm::Error::success();
+}
+
+llvm::Error resolvePrecision(const CompileFlags &flags,
+                             CompileRequest &request) {
+  // auto: BF16 has FP32's range and needs no loss scale; a CPU gains nothing
+  // from either.
+  request.precisionName = flags.precision == "auto"
+                              ? (request.targetName == "cuda" ? "bf16" : "fp32")
+                              : flags.precision;
+  auto precision = passes::parseColor(request.precisionName);
+  if (!precision)
+    return refuse(
+        fmt::format("--precision {}: expected auto, fp32, tf32, fp16 or bf16",
+                    flags.precision));
+  passes::PrecisionOptions &options = request.compile.precision;
+  options.precision = *precision;
+  using List = std::pair<const std::vector<std::string> *, PrecisionClass>;
+  for (auto [names, list] : {List(&flags.allow, PrecisionClass::Allow),
+                             List(&flags.infer, PrecisionClass::Infer),
+                             List(&flags.deny, PrecisionClass::Deny),
+                             List(&flags.clear, PrecisionClass::Clear)})
+    for (const std::string &name : *names)
+      options.lists.push_back({name, list});
+  for (const std::string &text : flags.colors) {
+    auto entry = passes::parseColorEntry(text);
+    if (!entry)
+      return refuse(fmt::format(
+          "--color {}: expected REGEX=fp16, REGEX=bf16 or REGEX=fp32", text));
+    options.colors.push_back(*entry);
+  }
+  return llvm::Error::success();
+}
+
+std::string recipe(const CompileFlags &flags, const CompileRequest &request) {
+  const passes::OptimizerOptions &o = request.compile.optimizer;
+  const passes::LossScaleOptions &s = request.compile.lossScale;
+  nlohmann::ordered_json json = {{"loss", flags.loss},
+                                 {"optimizer", flags.optimizer},
+                                 {"lr", o.learningRate},
+                                 {"weight_decay", o.weightDecay},
+                                 {"precision", request.precisionName},
+                                 {"batch_norm", flags.batchNorm},
+                                 {"dropout", flags.dropout}};
+  if (flags.optimizer == "sgd") {
+    json["momentum"] = o.momentum;
+    json["nesterov"] = o.nesterov;
+  } else {
+    json["betas"] = {o.beta1, o.beta2};
+    json["eps"] = o.epsilon;
+  }
+  if (s.mode == passes::LossScaleMode::Off)
+    json["loss_scale"] = "off";
+  else if (s.mode == passes::LossScaleMode::Static)
+    json["loss_scale"] = {{"mode", "static"}, {"init", s.init}};
+  else
+    json["loss_scale"] = {{"mode", "dynamic"},      {"init", s.init},
+                          {"growth", s.growth},     {"backoff", s.backoff},
+                          {"interval", s.interval}, {"min", s.minimum},
+                          {"max", s.maximum}};
+  return json.dump();
+}
+
+} // namespace
+
+llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
+  CompileRequest request;
+  passes::CompileOptions &options = request.compile;
+  if (auto error = resolveTarget(flags, request))
+    return error;
+  if (auto error = resolveImport(flags, request))
+    return error;
+  if (auto error = resolveLoss(flags, options.loss))
+    return error;
+  if (auto error = resolveOptimizer(flags, options.optimizer))
+    return error;
+  if (auto error = resolvePrecision(flags, request))
+    return error;
+  if (auto error = resolveLossScale(flags, request.precisionName == "fp16",
+                                    options.lossScale))
+    return error;
+  options.normalize.trainBatchNorm = flags.batchNorm == "train";
+  options.normalize.dropout = flags.dropout == "on";
+  options.fuse.fuse = flags.optimize != "none";
+  if (!flags.compileTo.empty()) {
+    request.compileTo = passes::parsePhase(flags.compileTo);
+    if (!request.compileTo)
+      return refuse(fmt::format("--compile-to {}: expected one of {}",
+                                flags.compileTo, passes::phaseNames()));
+  } else if (flags.out.empty()) {
+    return refuse("-o OUT.plan is missing");
+  }
+  request.recipeJson = recipe(flags, request);
+  return request;
+}
+
+} // namespace halftone::tools
