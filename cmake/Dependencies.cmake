@@ -91,6 +91,7 @@ if(HALFTONE_COMPILER)
   if(NOT EXISTS ${HALFTONE_ONNX}/stamp)
     message(FATAL_ERROR "The ONNX library is not in ${HALFTONE_ONNX}; tools/setup.sh builds it there.")
   endif()
+  string(REGEX REPLACE ".*onnx-([0-9.]+)-.*" "\\1" HALFTONE_ONNX_VERSION ${HALFTONE_ONNX})
   add_library(halftone_deps::onnx STATIC IMPORTED)
   set_target_properties(halftone_deps::onnx PROPERTIES
     IMPORTED_LOCATION ${HALFTONE_ONNX}/lib/libonnx.a

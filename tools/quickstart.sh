@@ -12,7 +12,7 @@ begin=$SECONDS
 say() { echo "[quickstart] $*"; }
 
 tools/setup.sh
-tools/dev/build.sh release
+tools/dev/build.sh release halftone halftone-run
 bin=build/release/bin
 mkdir -p "$OUT"
 

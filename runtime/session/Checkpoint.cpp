@@ -84,6 +84,11 @@ Result<Description> readDescription(const std::filesystem::path &folder,
       !holds("batch", Type::number_unsigned) ||
       !holds("shuffle", Type::boolean))
     return invalidInput(path.string() + ": not a checkpoint, or damaged");
+  // Counts stay exact in every consumer, JSON included.
+  for (const char *count : {"step", "applied", "rows", "batch"})
+    if (json[count].get<uint64_t>() > (uint64_t(1) << 53))
+      return invalidInput(fmt::format("{}: damaged: '{}' is out of range",
+                                      path.string(), count));
   std::string hash = json["plan"].get<std::string>();
   if (hash != hashText(plan.contentHash))
     return invalidInput(fmt::format(

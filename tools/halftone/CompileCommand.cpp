@@ -126,12 +126,55 @@ std::filesystem::path weightsPath(std::filesystem::path plan) {
   return plan;
 }
 
+/// Both files or neither: an old plan keeps its weights where the new one
+/// fails.
+runtime::Status writeFiles(const onnx_frontend::WeightStore &weights,
+                           const std::filesystem::path &out,
+                           proto::Plan &plan) {
+  std::error_code error;
+  if (out.has_parent_path())
+    std::filesystem::create_directories(out.parent_path(), error);
+  std::filesystem::path target = weightsPath(out), staged = target;
+  staged += ".new";
+  auto status = writeWeights(weights, staged, plan);
+  if (status.ok() && !plan.weights_file().empty())
+    plan.set_weights_file(target.filename().string());
+  if (status.ok())
+    status = runtime::writePlan(plan, out);
+  if (status.ok() && !plan.weights_file().empty()) {
+    std::filesystem::rename(staged, target, error);
+    if (error)
+      status = runtime::failed("cannot write '" + target.string() +
+                               "': " + error.message());
+  }
+  if (!status.ok())
+    std::filesystem::remove(staged, error);
+  return status;
+}
+
+/// Why `out` cannot be the plan's place; empty if it can.
+std::string refuseOutput(const std::filesystem::path &out,
+                         const std::filesystem::path &model) {
+  std::error_code error;
+  if (std::filesystem::equivalent(out, model, error))
+    return "-o " + out.string() + " is the model itself: name another file";
+  if (std::filesystem::exists(out, error) &&
+      !std::filesystem::is_regular_file(out, error))
+    return "-o " + out.string() + " exists and is no file: name another one";
+  return "";
+}
+
 } // namespace
 
 int runCompile(const CompileFlags &flags) {
   auto request = resolve(flags);
   if (!request) {
     say("error", llvm::toString(request.takeError()));
+    return 2;
+  }
+  if (std::string why = refuseOutput(flags.out, flags.model);
+      !flags.out.empty() && !why.empty()) {
+    say("error", why);
     return 2;
   }
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -171,13 +214,10 @@ int runCompile(const CompileFlags &flags) {
   plan.set_default_seed(request->seed);
   plan.set_recipe_json(request->recipeJson);
   plan.set_model(import.strippedModel);
-  if (auto status = writeWeights(import.weights, weightsPath(out), plan);
-      !status.ok())
+  if (auto status = writeFiles(import.weights, out, plan); !status.ok())
     return fail(status);
   if (!plan.weights_file().empty())
     weights = weightsPath(out);
-  if (auto status = runtime::writePlan(plan, out); !status.ok())
-    return fail(status);
   printSummary(flags, *request, *result, weights);
   return 0;
 }

@@ -2,6 +2,7 @@
 // What the flags of `halftone compile` mean; every refusal names the option,
 // its value and what is allowed.
 #include "tools/halftone/CompileFlags.h"
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -141,6 +142,13 @@ llvm::Error resolveOptimizer(const CompileFlags &flags,
     o.beta1 = *first;
     o.beta2 = *second;
   }
+  for (auto [name, value] :
+       {std::pair("--lr", o.learningRate), std::pair("--momentum", o.momentum),
+        std::pair("--weight-decay", o.weightDecay),
+        std::pair("--eps", o.epsilon)})
+    if (!std::isfinite(value))
+      return refuse(
+          fmt::format("{} {}: expected a finite number", name, value));
   if (!(o.learningRate >= 0) || !(o.momentum >= 0) || !(o.weightDecay >= 0) ||
       !(o.epsilon > 0))
     return refuse("--lr, --momentum and --weight-decay must not be negative, "
