@@ -46,7 +46,7 @@ public:
     if (failed(
             emitPlan(module, arenas, options.target, parameters, result.plan)))
       return failure();
-    boundLabels();
+    boundInputs();
     result.complete = true;
     return success();
   }
@@ -116,6 +116,7 @@ private:
     buildOptimizerStep(train, loss->loss, parameters, *gradients, pending,
                        options.optimizer, options.lossScale);
     addOutput(train, loss->loss);
+    findIndexedTables();
     return success(succeeded(cleanUp(train)) && succeeded(cleanUp(eval)));
   }
 
@@ -156,9 +157,39 @@ private:
     return success();
   }
 
+  /// The input that row numbers come from, through reshapes and casts; null
+  /// where they are computed otherwise.
+  static InputOp rowNumbers(Value v) {
+    Operation *op = v.getDefiningOp();
+    while (op && op->getNumOperands() == 1)
+      op = op->getOperand(0).getDefiningOp();
+    return dyn_cast_or_null<InputOp>(op);
+  }
+
+  /// A table whose gradient is scattered bounds the indices into it.
+  void findIndexedTables() {
+    for (Operation &op : train.getBody().front())
+      if (auto scatter = dyn_cast<ScatterOpInterface>(op))
+        if (InputOp input =
+                rowNumbers(op.getOperand(scatter.getIndicesOperand()))) {
+          int64_t rows = shapeOf(op.getResult(0)).front();
+          auto [it, isNew] = indexRows.try_emplace(input.getName(), rows);
+          it->second = std::min(it->second, rows);
+        }
+  }
+
   /// Labels are checked when data are read, so that a wrong one is named
   /// instead of computed with.
-  void boundLabels() {
+  void boundInputs() {
+    // ONNX: negative indices count from the end.
+    for (auto *inputs :
+         {result.plan.mutable_inputs(), result.plan.mutable_eval_inputs()})
+      for (proto::Input &input : *inputs)
+        if (auto it = indexRows.find(input.name());
+            it != indexRows.end() && input.kind() == proto::Input::DATA) {
+          input.set_minimum(-it->second);
+          input.set_maximum(it->second - 1);
+        }
     if (options.loss.kind != LossKind::CrossEntropy)
       return;
     for (auto *inputs :
@@ -177,6 +208,7 @@ private:
   ProgramOp train, eval;
   SmallVector<PendingUpdate> pending;
   int64_t classes = 0;
+  llvm::StringMap<int64_t> indexRows; ///< rows of the tables an input indexes
   ArenaSizes arenas;
 };
 

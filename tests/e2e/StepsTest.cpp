@@ -49,6 +49,29 @@ TEST_P(Steps, OverflowSkipsTheWholeStep) {
   }
 }
 
+TEST(StepData, IndicesOutsideTheTableAreRefused) {
+  TemporaryFolder folder;
+  Reference reference("bert_masked");
+  CompiledModel model(
+      referenceFlags("bert_masked", "raw20", "fp32", "adamw", folder.path));
+  ASSERT_TRUE(model);
+  const Plan &plan = model.session->plan();
+  ArrayMap data = reference.data(plan);
+  auto ignore = [](const std::string &) {};
+  EXPECT_TRUE(
+      DataSet::bind(data, "good", plan, ProgramKind::Train, true, ignore).ok());
+  HostArray &ids = data.at("input_ids");
+  std::vector<std::byte> bytes(ids.bytes.begin(), ids.bytes.end());
+  bytes[1] = std::byte(0x10); // id + 4096: the table has 96 rows
+  ids = makeArray(ids.type, ids.shape, std::move(bytes));
+  auto bound =
+      DataSet::bind(data, "bad", plan, ProgramKind::Train, true, ignore);
+  ASSERT_FALSE(bound.ok());
+  EXPECT_NE(bound.status().message().find("'input_ids' has the value"),
+            std::string::npos)
+      << bound.status().message();
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Steps,
                          testing::Values("mlp", "cnn", "resnet", "gpt2",
                                          "bert"));
