@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tight one: every step of every sample plan, fed the tensors that the run
 // itself made, equals the host reference within one rounding of its output.
-#include "compiler/reference/StepCheck.h"
-#include "compiler/reference/RawTensor.h"
 #include "mlir/Parser/Parser.h"
 #include "runtime/session/Trace.h"
 #include "tests/e2e/CompiledModel.h"
+#include "tools/halftone-check-trace/TraceCheck.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace halftone::runtime;
@@ -33,36 +32,9 @@ public:
     EXPECT_TRUE(module);
   }
 
-  llvm::SmallVector<exec::StepOpInterface> steps(llvm::StringRef program) {
-    llvm::SmallVector<exec::StepOpInterface> list;
-    for (auto candidate : module->getOps<exec::ProgramOp>())
-      if (candidate.getSymName() == program)
-        for (mlir::Operation &op : candidate.getBody().front())
-          if (auto step = mlir::dyn_cast<exec::StepOpInterface>(op))
-            list.push_back(step);
-    return list;
-  }
-
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
-
-/// Operands as tensors of their buffers' types; empty where they do not fit.
-llvm::SmallVector<HostTensor> decode(mlir::OperandRange buffers,
-                                     const std::vector<HostArray> &arrays) {
-  llvm::SmallVector<HostTensor> tensors;
-  if (buffers.size() != arrays.size())
-    return tensors;
-  for (auto [buffer, array] : llvm::zip_equal(buffers, arrays)) {
-    auto tensor = reference::decodeRaw(
-        reference::tensorTypeOf(buffer),
-        llvm::ArrayRef(array.bytes.data(), array.bytes.size()));
-    if (llvm::failed(tensor))
-      return {};
-    tensors.push_back(std::move(*tensor));
-  }
-  return tensors;
-}
 
 class StepChecks : public testing::TestWithParam<Parameters> {
 protected:
@@ -74,20 +46,19 @@ protected:
     CompiledModel model(flags);
     StepIr ir(flags);
     ASSERT_TRUE(model && ir.module);
-    auto steps = ir.steps(kind == ProgramKind::Train ? "train" : "eval");
+    auto steps = tools::stepsOf(*ir.module,
+                                kind == ProgramKind::Train ? "train" : "eval");
     ASSERT_EQ(steps.size(), model.session->plan().program(kind).steps.size());
     size_t checked = 0, wrong = 0;
     Status status = traceProgram(
         *model.session, model.bind(reference.data(model.session->plan()), kind),
         kind, [&](const TracedStep &traced) {
-          auto step = steps[traced.index];
-          auto inputs = decode(step.getInputs(), traced.inputs);
-          auto outputs = decode(step.getOutputs(), traced.outputs);
-          auto mismatch = reference::checkStep(step, inputs, outputs);
-          if (llvm::failed(mismatch))
+          auto mismatch = tools::checkTracedStep(steps[traced.index],
+                                                 traced.inputs, traced.outputs);
+          if (!mismatch.ok())
             return runtime::failed("step " + std::to_string(traced.index) +
                                    " (" + traced.step.node +
-                                   ") cannot be evaluated");
+                                   "): " + mismatch.status().message());
           if (*mismatch) {
             // Later steps read what this one wrote: each is checked on its own.
             ADD_FAILURE() << "step " << traced.index << " (" << traced.step.node
