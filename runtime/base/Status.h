@@ -14,12 +14,13 @@ enum class StatusCode {
   Ok,
   InvalidInput, ///< Wrong usage or refused input; the message says what to do
                 ///< about it. Exit code 2.
-  Unsupported, ///< Not available in this build or on this machine. Exit code 2.
-  OutOfMemory, ///< Exit code 1.
-  NonFinite,   ///< Training stopped because of values that are not finite. Exit
-               ///< code 1.
-  Failed,      ///< Anything else that went wrong while running: files, devices,
-               ///< libraries. Exit code 1.
+  Unsupported,  ///< Not available in this build or on this machine: a device, a
+                ///< driver, a library. Exit code 1.
+  OutOfMemory,  ///< Exit code 1.
+  NonFinite, ///< Training stopped because of values that are not finite. Exit
+             ///< code 1.
+  Failed,    ///< Anything else that went wrong while running: files, devices,
+             ///< libraries. Exit code 1.
 };
 
 /// Success, or a code with one message for the user: one sentence or more, no

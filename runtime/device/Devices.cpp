@@ -19,19 +19,20 @@ namespace {
 /// fails with the reason; `details` asks for what takes opening libraries.
 struct Family {
   std::string name; ///< The part of an id before the colon.
+  bool numbered;    ///< Whether ids have an index behind a colon.
   Result<std::vector<DeviceInfo>> (*list)(bool details);
   Result<std::unique_ptr<Device>> (*open)(int index);
 };
 
 Family cpuFamily() {
 #if HALFTONE_HAS_CPU
-  return {"cpu",
+  return {"cpu", false,
           [](bool) -> Result<std::vector<DeviceInfo>> {
             return std::vector{cpu::describeCpu()};
           },
           [](int) { return cpu::openCpu(); }};
 #else
-  return {"cpu",
+  return {"cpu", false,
           [](bool) -> Result<std::vector<DeviceInfo>> {
             return unsupported(
                 "this build has no CPU device (HALFTONE_CPU=OFF)");
@@ -42,9 +43,9 @@ Family cpuFamily() {
 
 Family cudaFamily() {
 #if HALFTONE_HAS_CUDA
-  return {"cuda", cuda::describeGpus, cuda::openGpu};
+  return {"cuda", true, cuda::describeGpus, cuda::openGpu};
 #else
-  return {"cuda",
+  return {"cuda", true,
           [](bool) -> Result<std::vector<DeviceInfo>> {
             return unsupported("this build has no CUDA device: CUDA's headers "
                                "were not there when it was built");
@@ -65,7 +66,10 @@ int indexIn(const std::string &id, size_t colon) {
   return valid ? std::stoi(digits) : -1;
 }
 
-Status noSuchDevice(const std::string &id, const std::string &why) {
+/// Names that no machine has are wrong usage; devices that this one lacks are
+/// not.
+Status noSuchDevice(StatusCode code, const std::string &id,
+                    const std::string &why) {
   std::vector<std::string> ids;
   for (const Family &family : families())
     if (auto devices = family.list(false); devices.ok())
@@ -73,8 +77,8 @@ Status noSuchDevice(const std::string &id, const std::string &why) {
         ids.push_back("'" + info.id + "'");
   std::string found =
       ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "));
-  return unsupported(fmt::format("no device '{}'{}{}; devices found: {}", id,
-                                 why.empty() ? "" : ": ", why, found));
+  return {code, fmt::format("no device '{}'{}{}; devices found: {}", id,
+                            why.empty() ? "" : ": ", why, found)};
 }
 
 } // namespace
@@ -102,15 +106,17 @@ Result<std::unique_ptr<Device>> openDevice(const std::string &id) {
   for (const Family &family : families()) {
     if (family.name != name)
       continue;
+    if (index < 0 || (!family.numbered && colon != std::string::npos))
+      break;
     auto devices = family.list(false);
     if (!devices.ok())
-      return noSuchDevice(id, devices.status().message());
-    bool numbered = devices->front().id.find(':') != std::string::npos;
-    bool exists = index >= 0 && index < static_cast<int>(devices->size()) &&
-                  (numbered || colon == std::string::npos);
-    return exists ? family.open(index) : noSuchDevice(id, "");
+      return noSuchDevice(devices.status().code(), id,
+                          devices.status().message());
+    return index < static_cast<int>(devices->size())
+               ? family.open(index)
+               : noSuchDevice(StatusCode::Unsupported, id, "");
   }
-  return noSuchDevice(id, "");
+  return noSuchDevice(StatusCode::InvalidInput, id, "");
 }
 
 } // namespace halftone::runtime

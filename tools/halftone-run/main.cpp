@@ -17,7 +17,6 @@ int exitCode(const Status &status) {
   case StatusCode::Ok:
     return 0;
   case StatusCode::InvalidInput:
-  case StatusCode::Unsupported:
     return 2;
   default:
     return 1;
@@ -56,7 +55,7 @@ public:
       return app.exit(error) == 0 ? 0 : 2;
     }
     if (!later.empty())
-      return finish(runtime::unsupported(later + " is not available yet"));
+      return finish(runtime::invalidInput(later + " is not available yet"));
     if (version) {
       printVersion();
       return 0;

@@ -151,10 +151,7 @@ int runInspect(const InspectFlags &flags) {
   auto plan = runtime::readPlan(flags.plan);
   if (!plan.ok()) {
     fmt::print(stderr, "error: {}\n", plan.status().message());
-    return plan.status().code() == runtime::StatusCode::InvalidInput ||
-                   plan.status().code() == runtime::StatusCode::Unsupported
-               ? 2
-               : 1;
+    return plan.status().code() == runtime::StatusCode::InvalidInput ? 2 : 1;
   }
   if (flags.json) {
     fmt::print("{}", inspectJson(**plan));
