@@ -4,13 +4,15 @@
 # JSON. Needs what the preset gpu built (build/gpu/bin, build/gpu/lib), the driver, cuBLASLt and cuDNN; no compiler.
 #
 #   tools/dev/gpu_check.sh [--plans DIR] [--out DIR] [--bin DIR] [--steps N] [--tests FILTER | --no-tests]
-#                      [--commands 'bench grads train trace']
+#                      [--commands 'bench grads train repeat trace']
 #
 # For each NAME.plan it runs bench, and where NAME.npz (or STEM.npz, STEM being NAME up to its first dot) lies beside it, grads,
-# train and trace. The results are in OUT/gpu_check.json, what was written and printed in OUT/NAME.*.
+# train, repeat (the same training without CUDA graphs must leave the same weights, to the bit) and trace (of plans whose IR
+# tools/dev/sample_plans.py wrote, DIR/ir/NAME.mlir). overflow.STEM.plan trains one step, and two, with STEM.npz. The results are in
+# OUT/gpu_check.json, what was written and printed in OUT/NAME.*.
 set -u
 
-plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes commands='bench grads train trace'
+plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes commands='bench grads train repeat trace'
 while [ $# -gt 0 ]; do
   case "$1" in
   --plans) plans=$2; shift 2 ;;
@@ -20,7 +22,7 @@ while [ $# -gt 0 ]; do
   --commands) commands=$2; shift 2 ;;
   --tests) filter=$2; shift 2 ;;
   --no-tests) tests=no; shift ;;
-  *) sed -n '3,10s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;;
   esac
 done
 mkdir -p "$out"
@@ -58,6 +60,19 @@ run_one() { # plan, command, arguments...
   echo "$name $command: exit $rc"
 }
 
+# Trains once more without graphs and compares what is left with what train left.
+repeat() { # plan, arguments...
+  local name=$1 equal=true
+  [[ " $commands " == *" repeat "* ]] || return 0
+  shift
+  HALFTONE_CUDA_GRAPHS=0 "$bin/halftone-run" train "$@" --out "$out/$name.again" >/dev/null 2>"$out/$name.again.err" &&
+    cmp -s "$out/$name.run/weights.safetensors" "$out/$name.again/weights.safetensors" || equal=false
+  $equal || failures=$((failures + 1))
+  rm -rf "$out/$name.again"
+  printf '%s\n    {"plan": %s, "command": "repeat", "bit_equal": %s}' "$separator" "$(quoted "$name")" $equal >>"$json"
+  echo "$name repeat: $equal"
+}
+
 printf '{"date": "%s",\n "devices": %s,\n' "$(date -u +%FT%TZ)" "$("$bin/halftone-run" devices --json)" >"$json"
 if [ $tests = yes ]; then
   "$bin/halftone-gpu-tests" --gtest_filter="$filter" --gtest_output="json:$out/tests.json" >"$out/tests.log" 2>&1
@@ -72,15 +87,21 @@ printf ' "runs": [' >>"$json"
 for plan in ${plans:+"$plans"/*.plan}; do
   [ -f "$plan" ] || continue
   name=$(basename "$plan" .plan)
+  stem=${name#overflow.}
+  data=$plans/$name.npz count=$steps
+  [ -f "$data" ] || data=$plans/${stem%%.*}.npz
+  [ "$stem" = "$name" ] || count=1
+  train=("$plan" --data "$data" --overwrite --no-shuffle)
   run_one "$name" bench "$plan" --steps 20
-  for data in "$plans/$name.npz" "$plans/${name%%.*}.npz"; do
-    [ -f "$data" ] || continue
-    run_one "$name" grads "$plan" --data "$data" --out "$out/$name.grads.npz"
-    run_one "$name" train "$plan" --data "$data" --out "$out/$name.run" --overwrite --no-shuffle --steps "$steps"
+  [ -f "$data" ] || continue
+  run_one "$name" grads "$plan" --data "$data" --out "$out/$name.grads.npz"
+  run_one "$name" train "${train[@]}" --steps "$count" --out "$out/$name.run"
+  [ "$stem" = "$name" ] || run_one "$name" train "${train[@]}" --steps 2 --out "$out/$name.run2"
+  repeat "$name" "${train[@]}" --steps "$count"
+  if [ -f "$plans/ir/$name.mlir" ]; then
     rm -rf "$out/$name.steps"
     run_one "$name" trace "$plan" --data "$data" --out "$out/$name.steps"
-    break
-  done
+  fi
 done
 printf '],\n "failures": %d}\n' $failures >>"$json"
 echo "results: $json"

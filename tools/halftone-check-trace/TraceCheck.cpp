@@ -101,18 +101,14 @@ Result<TraceReport> checkTrace(ModuleOp module, StringRef program,
   for (auto [index, step] : llvm::enumerate(steps)) {
     std::filesystem::path path =
         folder / fmt::format("{:05}.safetensors", index);
-    auto in = [&](const runtime::Status &status) {
-      return runtime::Status(status.code(), fmt::format("{}: {}", path.string(),
-                                                        status.message()));
-    };
     auto file = runtime::readSafetensors(path);
     HALFTONE_RETURN_IF_ERROR(file);
-    if (auto status = checkKernel(step, file->metadata); !status.ok())
-      return in(status);
+    HALFTONE_RETURN_IF_ERROR(
+        runtime::withContext(path.string(), checkKernel(step, file->metadata)));
     auto mismatch = checkTracedStep(step, numbered(file->arrays, "in"),
                                     numbered(file->arrays, "out"));
-    if (!mismatch.ok())
-      return in(mismatch.status());
+    HALFTONE_RETURN_IF_ERROR(
+        runtime::withContext(path.string(), mismatch.status()));
     ++report.checked;
     if (*mismatch)
       report.mismatches.push_back(fmt::format("step {} ({}): {}", index,

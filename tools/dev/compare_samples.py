@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what tools/dev/gpu_check.sh brought back with PyTorch's references and with the host reference.
+
+  tools/dev/compare_samples.py CHECK PLANS [--bin build/release/bin] [-o TABLE.json]
+
+CHECK is gpu_check's OUT, PLANS what tools/dev/sample_plans.py wrote. For every plan: the error of all gradients and of the
+worst parameter as a share of its bound, the largest relative error of five losses, whether the repeat without graphs is
+equal to the bit, whether an overflowed step left everything but the loss scale, and how many steps of a trace disagree.
+Bounds are those of tests/e2e/Bounds.h. Exit code 1 where one is missed.
+"""
+
+import argparse
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "testdata" / "models"
+# Gradient error, five losses; (bf16, fp16).
+BOUNDS = {
+    "cnn": ((3e-2, 2e-2), (1e-2, 5e-3)),
+    "resnet": ((0.35, 0.2), (0.2, 4e-2)),
+    "digits_cnn": ((0.15, 8e-2), (0.1, 4e-2)),
+    None: ((1.5e-2, 5e-3), (2.5e-3, 1e-3)),
+}
+
+
+def tensors(path):
+    """The bytes of each tensor of a .safetensors file."""
+    content = path.read_bytes()
+    end = 8 + struct.unpack("<Q", content[:8])[0]
+    entries = json.loads(content[8:end])
+    return {name: content[end + entry["data_offsets"][0]:end + entry["data_offsets"][1]]
+            for name, entry in entries.items() if name != "__metadata__"}
+
+
+def compare_gradients(reference, path, row):
+    got = np.load(path)
+    names = [name for name in got if name.startswith("grad.") and name in reference]
+    expected = {name: reference[name].astype(np.float64) for name in names}
+    total = np.sqrt(sum(np.sum(value**2) for value in expected.values()))
+    errors = {name: np.linalg.norm(got[name] - expected[name]) for name in names}
+    row["loss_error"] = float(abs(got["loss"] - reference["loss64"]) / abs(reference["loss64"]))
+    row["gradient_error"] = float(np.sqrt(sum(error**2 for error in errors.values())) / total)
+    row["worst_of_fp32_bound"] = float(
+        max(errors[name] / (1e-5 * np.linalg.norm(expected[name]) + 3e-7 * total) for name in names))
+    row["gradients"] = len(names)
+
+
+def compare_weights(reference, optimizer, path, row):
+    """FP32: the weights after five steps, where the gradient is more than rounding noise."""
+    gradients = {name[5:]: np.abs(reference[name]) for name in reference if name.startswith("grad.")}
+    living = 1e-5 * max(np.max(value) for value in gradients.values())
+    worst = 0
+    for name, content in tensors(path).items():
+        if name not in gradients or f"{optimizer}.{name}" not in reference:
+            continue
+        expected = reference[f"{optimizer}.{name}"].ravel()
+        error = np.abs(np.frombuffer(content, np.float32) - expected) / max(np.max(np.abs(expected)), 1e-3)
+        worst = max(worst, float(np.max(error[gradients[name].ravel() > living], initial=0)))
+    row["weights_error"] = worst
+
+
+def check_overflow(check, plans, plan, row):
+    first = tensors(next((check / f"{plan}.run/checkpoint").glob("*.safetensors")))
+    second = tensors(next((check / f"{plan}.run2/checkpoint").glob("*.safetensors")))
+    words = sum(int(np.sum(np.frombuffer(first[name], np.uint32) != np.frombuffer(second[name], np.uint32)))
+                for name in first)
+    initial, after = tensors(plans / f"{plan}.weights.safetensors"), tensors(check / f"{plan}.run/weights.safetensors")
+    row["words_changed"] = words
+    row["weights_unchanged"] = all(initial[name] == after[name] for name in after)
+    return words == 1 and row["weights_unchanged"]
+
+
+def check_trace(binary, plans, check, plan, row):
+    result = subprocess.run([binary / "halftone-check-trace", plans / "ir" / f"{plan}.mlir", check / f"{plan}.steps"],
+                            capture_output=True, text=True)
+    lines = result.stdout.splitlines()
+    row["trace"] = json.loads(lines[-1]) if lines else {"error": result.stderr.strip()}
+    if result.returncode:
+        row["trace"]["mismatches"] = lines[:3]
+    return result.returncode == 0
+
+
+def within(row, model, precision):
+    if precision == "fp32":
+        bounds = [("loss_error", 1e-5), ("worst_of_fp32_bound", 1), ("losses_error", 1e-5), ("weights_error", 1e-4)]
+    else:
+        gradient, losses = BOUNDS.get(model, BOUNDS[None])[precision == "fp16"]
+        bounds = [("gradient_error", gradient), ("losses_error", losses)]
+    return all(row.get(key, 0) <= bound for key, bound in bounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("check", type=pathlib.Path)
+    parser.add_argument("plans", type=pathlib.Path)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
+    parser.add_argument("-o", "--out", type=pathlib.Path)
+    options = parser.parse_args()
+    check = json.loads((options.check / "gpu_check.json").read_text())
+    runs = {}
+    for run in check["runs"]:
+        runs.setdefault(run["plan"], {})[run["command"]] = run
+    rows = []
+    for plan, commands in runs.items():
+        overflow = plan.startswith("overflow.")
+        row = {"plan": plan, "failed": [name for name, run in commands.items() if run.get("exit", 0)]}
+        good = not row["failed"]
+        model, _, precision, optimizer = plan.split(".") if not overflow else (plan.split(".")[1], "", "", "")
+        reference = dict(np.load(MODELS / f"{model}.npz"))
+        if "repeat" in commands:
+            row["bit_equal"] = commands["repeat"]["bit_equal"]
+            good &= row["bit_equal"]
+        if overflow:
+            good &= check_overflow(options.check, options.plans, plan, row)
+        elif "loss64" in reference:
+            if "grads" in commands:
+                compare_gradients(reference, options.check / f"{plan}.grads.npz", row)
+            if "train" in commands and not commands["train"]["exit"]:
+                expected = reference[f"{optimizer}.losses"]
+                losses = np.array(commands["train"]["result"]["loss"][:len(expected)])
+                row["losses_error"] = float(np.max(np.abs(losses - expected) / np.abs(expected)))
+                if precision == "fp32":
+                    compare_weights(reference, optimizer, options.check / f"{plan}.run/weights.safetensors", row)
+            good &= within(row, model, precision)
+        if (options.check / f"{plan}.steps").is_dir():
+            good &= check_trace(options.bin, options.plans, options.check, plan, row)
+        row["good"] = bool(good)
+        rows.append(row)
+        print(" ".join(f"{key}={value:.2g}" if isinstance(value, float) else f"{key}={value}" for key, value in row.items()),
+              flush=True)
+    wrong = sum(not row["good"] for row in rows)
+    summary = {"date": check["date"], "devices": check["devices"], "tests": check.get("tests"), "plans": len(rows),
+               "outside_their_bounds": wrong, "rows": rows}
+    if options.out:
+        options.out.write_text(json.dumps(summary, indent=1) + "\n")
+    print(f"{len(rows)} plans, {wrong} outside their bounds")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
