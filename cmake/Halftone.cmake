@@ -1,43 +1,16 @@
 # Helpers that every folder uses; one library target per leaf folder, named by its path.
 
-# With HALFTONE_PARTIAL a tree that is being written can be built: sources and libraries that are not there yet are left out
-# (with a warning), and so are targets without a source.
-option(HALFTONE_PARTIAL "Build what is there of an unfinished tree" OFF)
-
-# halftone_folders(a b c): adds the named folders, in this order, as far as they have a CMakeLists.txt.
+# halftone_folders(a b c): adds the named folders, in this order.
 function(halftone_folders)
   foreach(folder ${ARGN})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
-      add_subdirectory(${folder})
-    elseif(HALFTONE_PARTIAL AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
-    endif()
+    add_subdirectory(${folder})
   endforeach()
 endfunction()
-
-macro(halftone_present name)
-  if(HALFTONE_PARTIAL)
-    list(TRANSFORM ARG_DEPS REPLACE "^(halftone::.*)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
-    list(TRANSFORM ARG_PRIVATE_DEPS REPLACE "^(halftone::.*)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
-    set(given ${ARG_SRCS})
-    foreach(source ${given})
-      if(NOT IS_ABSOLUTE ${source} AND NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-        message(WARNING "${name}: ${source} is not there yet")
-        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR})
-        list(REMOVE_ITEM ARG_SRCS ${source})
-      endif()
-    endforeach()
-    if(NOT ARG_SRCS)
-      return()
-    endif()
-  endif()
-endmacro()
 
 # halftone_library(NAME graph SRCS a.cpp b.cpp DEPS halftone::interfaces MLIR [PCH mlir])
 # defines halftone_NAME with the alias halftone::NAME. PCH names a precompiled header of cmake/pch.
 function(halftone_library)
   cmake_parse_arguments(ARG "" "NAME;PCH" "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
-  halftone_present(${ARG_NAME})
   add_library(halftone_${ARG_NAME} STATIC ${ARG_SRCS})
   add_library(halftone::${ARG_NAME} ALIAS halftone_${ARG_NAME})
   target_link_libraries(halftone_${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
@@ -47,7 +20,6 @@ endfunction()
 # halftone_program(NAME halftone-run SRCS main.cpp DEPS ...) puts the program into build/PRESET/bin.
 function(halftone_program)
   cmake_parse_arguments(ARG "" "NAME;PCH" "SRCS;DEPS" ${ARGN})
-  halftone_present(${ARG_NAME})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
@@ -58,7 +30,6 @@ endfunction()
 # compiled with HALFTONE_TESTDATA and HALFTONE_BIN (folders) and HALFTONE_PTXAS (a program, or "...-NOTFOUND").
 function(halftone_test)
   cmake_parse_arguments(ARG "" "NAME;PCH" "SRCS;DEPS;LABELS" ${ARGN})
-  halftone_present(${ARG_NAME})
   if(NOT ARG_LABELS)
     set(ARG_LABELS host)
   endif()
