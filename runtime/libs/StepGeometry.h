@@ -27,6 +27,13 @@ struct MatMulGeometry {
   double operations() const;
 };
 
+/// Where the tensors of a product lie, on the device that computes it.
+struct MatMulAddresses {
+  const void *a, *b;
+  const void *bias; ///< Null where there is none.
+  void *c;
+};
+
 /// Fails for a product over no elements (k = 0).
 Result<MatMulGeometry> matmulGeometry(const Plan &plan, const Step &step);
 
@@ -46,6 +53,12 @@ struct ConvolutionGeometry {
   size_t spatialRank() const { return input.size(); }
   /// Floating-point operations of the sums of products, padding included.
   double operations() const;
+};
+
+/// Where the tensors of a convolution lie; the one that the direction computes
+/// is written, the others are only read.
+struct ConvolutionAddresses {
+  void *x, *w, *y;
 };
 
 /// Fails where a tensor has no elements.

@@ -26,11 +26,6 @@ private:
       : library(library), handle(handle), copier(driver) {}
 };
 
-struct MatMulAddresses {
-  const void *a, *b, *bias; ///< Device addresses; bias is null without one.
-  void *c;
-};
-
 /// A product whose algorithm was chosen and whose addresses are bound.
 class MatMulCall {
 public:

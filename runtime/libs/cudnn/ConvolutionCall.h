@@ -30,11 +30,6 @@ private:
   std::map<Problem, Result<std::shared_ptr<ConvolutionPlan>>> plans;
 };
 
-/// Device addresses of the three tensors.
-struct ConvolutionAddresses {
-  void *x, *w, *y;
-};
-
 /// A convolution whose engine was chosen and whose addresses are bound.
 class ConvolutionCall {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products and convolutions through oneDNN (2.6 and 3.x): the only file
-// pair that knows it. All arithmetic is float32; float16 and bfloat16 tensors
+// Matrix products and convolutions through oneDNN (2.6 and 3.x), which only
+// this folder knows. All arithmetic is float32; float16 and bfloat16 tensors
 // are widened into scratch memory first, and such a result is rounded once.
 #pragma once
 
@@ -26,18 +26,6 @@ public:
   /// Gives the call its scratch memory, 64-aligned; once, before the first run.
   virtual Status bind(void *scratch) = 0;
   virtual Status run() = 0;
-};
-
-struct MatMulAddresses {
-  const void *a, *b;
-  const void *bias; ///< Null where there is none.
-  void *c;
-};
-
-/// `x`, `w` and `y` in the roles of ConvolutionGeometry; the one that the
-/// direction computes is written, the others are only read.
-struct ConvolutionAddresses {
-  void *x, *w, *y;
 };
 
 /// Fails only where oneDNN does.
