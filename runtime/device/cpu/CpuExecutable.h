@@ -3,16 +3,23 @@
 // addresses bound.
 #pragma once
 
-#include "runtime/device/Device.h"
+#include "runtime/device/StepExecutable.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/libs/onednn/OneDnn.h"
 
-#include <array>
 #include <variant>
 
 namespace halftone::runtime::cpu {
 
-class CpuExecutable final : public Executable {
+struct KernelCall {
+  KernelFunction function;
+  std::vector<void *> buffers;
+  int64_t workItems, grain;
+};
+using Call =
+    std::variant<KernelCall, CopyCall, std::unique_ptr<onednn::LibraryCall>>;
+
+class CpuExecutable final : public StepExecutable<Call> {
 public:
   /// `arenas` as Device::prepare takes them. `device` gives the scratch memory
   /// of library calls and outlives the result.
@@ -24,35 +31,18 @@ public:
   Status run(ProgramKind program, size_t begin, size_t end) override;
 
 private:
-  struct KernelCall {
-    KernelFunction function;
-    std::vector<void *> buffers;
-    int64_t workItems, grain;
-  };
-  struct CopyCall {
-    void *destination;
-    const void *source;
-    uint64_t bytes;
-  };
-  using Call =
-      std::variant<KernelCall, CopyCall, std::unique_ptr<onednn::LibraryCall>>;
+  using StepExecutable::StepExecutable;
 
-  CpuExecutable(std::shared_ptr<const Plan> plan, std::vector<void *> arenas)
-      : plan(std::move(plan)), arenas(std::move(arenas)) {}
-
-  void *address(uint32_t buffer) const;
-  Status prepareProgram(ProgramKind kind);
-  Result<Call> prepareStep(const Step &step) const;
-  Result<Call> prepareMatMul(const Step &step) const;
-  Result<Call> prepareConvolution(const Step &step) const;
-  Result<Call> prepareCopy(const Step &step) const;
+  Result<Call> prepareLaunch(uint32_t kernel,
+                             std::vector<void *> buffers) override;
+  Result<Call> prepareMatMul(const MatMulGeometry &geometry,
+                             const MatMulAddresses &addresses) override;
+  Result<Call>
+  prepareConvolution(const ConvolutionGeometry &geometry,
+                     const ConvolutionAddresses &addresses) override;
   Status bindScratch(Device &device);
-  static Status runCall(Call &call);
 
-  std::shared_ptr<const Plan> plan;
-  std::vector<void *> arenas;
   std::unique_ptr<KernelLibrary> kernels;
-  std::array<std::vector<Call>, 2> programs;
   Memory scratch; ///< Shared by all library calls, which run one at a time.
 };
 

@@ -35,8 +35,7 @@ CudaExecutable::prepare(Device &device, CudaContext &context,
       new CudaExecutable(context, std::move(plan), std::move(arenas)));
   executable->kernels = KernelModules::load(context, CubinCache::ofUser(),
                                             executable->plan->modules);
-  HALFTONE_RETURN_IF_ERROR(executable->prepareProgram(ProgramKind::Train));
-  HALFTONE_RETURN_IF_ERROR(executable->prepareProgram(ProgramKind::Eval));
+  HALFTONE_RETURN_IF_ERROR(executable->prepareSteps());
   HALFTONE_RETURN_IF_ERROR(executable->bindWorkspace(device));
   return std::unique_ptr<Executable>(std::move(executable));
 }
@@ -47,85 +46,40 @@ CudaExecutable::~CudaExecutable() {
     (void)context.synchronize(Queue::Compute);
 }
 
-void *CudaExecutable::address(uint32_t buffer) const {
-  const Buffer &b = plan->buffers[buffer];
-  auto *base = static_cast<std::byte *>(arenas[b.arena]);
-  return base ? base + b.offset : nullptr;
-}
-
-Status CudaExecutable::prepareProgram(ProgramKind kind) {
-  auto &calls = programs[static_cast<size_t>(kind)];
-  for (const Step &step : plan->program(kind).steps) {
-    auto call = prepareStep(step);
-    HALFTONE_RETURN_IF_ERROR(withContext(step.node, call.status()));
-    calls.push_back(std::move(*call));
-  }
-  return {};
-}
-
-Result<CudaExecutable::Call> CudaExecutable::prepareStep(const Step &step) {
-  if (std::holds_alternative<MatMul>(step.kind))
-    return prepareMatMul(step);
-  if (std::holds_alternative<Convolution>(step.kind))
-    return prepareConvolution(step);
-  if (std::holds_alternative<Copy>(step.kind))
-    return prepareCopy(step);
-  return prepareLaunch(step);
-}
-
-Result<CudaExecutable::Call> CudaExecutable::prepareLaunch(const Step &step) {
-  const Kernel &kernel = plan->kernels[std::get<Launch>(step.kind).kernel];
-  KernelCall call{nullptr, &kernel, {}};
-  for (const auto *list : {&step.inputs, &step.outputs})
-    for (uint32_t buffer : *list)
-      call.buffers.push_back(address(buffer));
-  auto function = kernels.function(context, kernel, call.buffers.size());
+Result<Call> CudaExecutable::prepareLaunch(uint32_t kernel,
+                                           std::vector<void *> buffers) {
+  const Kernel &k = plan->kernels[kernel];
+  auto function = kernels.function(context, k, buffers.size());
   HALFTONE_RETURN_IF_ERROR(function);
-  call.function = *function;
-  return Call(std::move(call));
+  return Call(KernelCall{*function, &k, std::move(buffers)});
 }
 
-Result<CudaExecutable::Call> CudaExecutable::prepareMatMul(const Step &step) {
-  auto geometry = matmulGeometry(*plan, step);
-  HALFTONE_RETURN_IF_ERROR(geometry);
-  if (geometry->empty())
+Result<Call> CudaExecutable::prepareMatMul(const MatMulGeometry &geometry,
+                                           const MatMulAddresses &addresses) {
+  if (geometry.empty())
     return Call();
   if (!products) {
     auto opened = cublaslt::Handle::open(context.driver);
     HALFTONE_RETURN_IF_ERROR(opened);
     products = std::move(*opened);
   }
-  auto call = cublaslt::prepareMatMul(
-      *products, *geometry,
-      {address(geometry->a), address(geometry->b),
-       geometry->bias ? address(*geometry->bias) : nullptr,
-       address(geometry->c)});
+  auto call = cublaslt::prepareMatMul(*products, geometry, addresses);
   HALFTONE_RETURN_IF_ERROR(call);
   return Call(std::move(*call));
 }
 
-Result<CudaExecutable::Call>
-CudaExecutable::prepareConvolution(const Step &step) {
-  auto geometry = convolutionGeometry(*plan, step);
-  HALFTONE_RETURN_IF_ERROR(geometry);
+Result<Call>
+CudaExecutable::prepareConvolution(const ConvolutionGeometry &geometry,
+                                   const ConvolutionAddresses &addresses) {
   if (!convolutions) {
     auto opened =
         cudnn::Handle::open(context.driver, context.stream(Queue::Compute));
     HALFTONE_RETURN_IF_ERROR(opened);
     convolutions = std::move(*opened);
   }
-  auto call = cudnn::prepareConvolution(
-      *convolutions, *geometry,
-      {address(geometry->x), address(geometry->w), address(geometry->y)});
+  auto call = cudnn::prepareConvolution(*convolutions, geometry, addresses);
   HALFTONE_RETURN_IF_ERROR(call);
   return Call(std::move(*call));
-}
-
-Result<CudaExecutable::Call> CudaExecutable::prepareCopy(const Step &step) {
-  auto bytes = copyBytes(*plan, step);
-  HALFTONE_RETURN_IF_ERROR(bytes);
-  return Call(
-      CopyCall{address(step.outputs[0]), address(step.inputs[0]), *bytes});
 }
 
 Status CudaExecutable::bindWorkspace(Device &device) {
@@ -189,12 +143,11 @@ Status CudaExecutable::explained(Status failure) {
 
 Status CudaExecutable::queueSteps(ProgramKind program, size_t begin,
                                   size_t end) {
-  auto &calls = programs[static_cast<size_t>(program)];
   const auto &steps = plan->program(program).steps;
   for (size_t i = begin; i < end; ++i) {
     if (mode.stepwise)
       context.running({plan, program, i, i + 1});
-    if (Status failure = queue(calls[i]); !failure.ok())
+    if (Status failure = queue(calls(program)[i]); !failure.ok())
       return withContext(steps[i].node, explained(failure));
     if (mode.stepwise)
       HALFTONE_RETURN_IF_ERROR(
@@ -204,10 +157,7 @@ Status CudaExecutable::queueSteps(ProgramKind program, size_t begin,
 }
 
 Status CudaExecutable::run(ProgramKind program, size_t begin, size_t end) {
-  size_t count = programs[static_cast<size_t>(program)].size();
-  if (begin > end || end > count)
-    return failed(
-        fmt::format("steps {} to {} of {} were asked for", begin, end, count));
+  HALFTONE_RETURN_IF_ERROR(checkRange(program, begin, end));
   HALFTONE_RETURN_IF_ERROR(context.enter());
   context.running({plan, program, begin, end});
   auto steps = [&] { return queueSteps(program, begin, end); };

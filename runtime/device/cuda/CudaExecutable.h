@@ -3,6 +3,7 @@
 // addresses bound.
 #pragma once
 
+#include "runtime/device/StepExecutable.h"
 #include "runtime/device/cuda/CudaContext.h"
 #include "runtime/device/cuda/KernelModules.h"
 #include "runtime/device/cuda/RecordedRanges.h"
@@ -23,7 +24,17 @@ struct RunMode {
   static RunMode fromEnvironment();
 };
 
-class CudaExecutable final : public Executable {
+struct KernelCall {
+  CUfunction function;
+  const Kernel *kernel;
+  std::vector<void *> buffers;
+};
+/// Nothing is a step over no elements.
+using Call = std::variant<std::monostate, KernelCall, CopyCall,
+                          std::unique_ptr<cublaslt::MatMulCall>,
+                          std::unique_ptr<cudnn::ConvolutionCall>>;
+
+class CudaExecutable final : public StepExecutable<Call> {
 public:
   /// `arenas` as Device::prepare takes them. `device` gives the workspace of
   /// library calls and outlives the result, as does `context`.
@@ -37,31 +48,17 @@ public:
   Status run(ProgramKind program, size_t begin, size_t end) override;
 
 private:
-  struct KernelCall {
-    CUfunction function;
-    const Kernel *kernel;
-    std::vector<void *> buffers;
-  };
-  struct CopyCall {
-    void *destination;
-    const void *source;
-    uint64_t bytes;
-  };
-  using Call = std::variant<std::monostate, KernelCall, CopyCall,
-                            std::unique_ptr<cublaslt::MatMulCall>,
-                            std::unique_ptr<cudnn::ConvolutionCall>>;
-
   CudaExecutable(CudaContext &context, std::shared_ptr<const Plan> plan,
                  std::vector<void *> arenas)
-      : context(context), plan(std::move(plan)), arenas(std::move(arenas)) {}
+      : StepExecutable(std::move(plan), std::move(arenas)), context(context) {}
 
-  void *address(uint32_t buffer) const;
-  Status prepareProgram(ProgramKind kind);
-  Result<Call> prepareStep(const Step &step);
-  Result<Call> prepareLaunch(const Step &step);
-  Result<Call> prepareMatMul(const Step &step);
-  Result<Call> prepareConvolution(const Step &step);
-  Result<Call> prepareCopy(const Step &step);
+  Result<Call> prepareLaunch(uint32_t kernel,
+                             std::vector<void *> buffers) override;
+  Result<Call> prepareMatMul(const MatMulGeometry &geometry,
+                             const MatMulAddresses &addresses) override;
+  Result<Call>
+  prepareConvolution(const ConvolutionGeometry &geometry,
+                     const ConvolutionAddresses &addresses) override;
   Status bindWorkspace(Device &device);
   Status queueSteps(ProgramKind program, size_t begin, size_t end);
   Status queue(Call &call);
@@ -70,13 +67,10 @@ private:
   Status explained(Status failure);
 
   CudaContext &context;
-  std::shared_ptr<const Plan> plan;
-  std::vector<void *> arenas;
   RunMode mode = RunMode::fromEnvironment();
   KernelModules kernels;
   std::unique_ptr<cublaslt::Handle> products;
   std::unique_ptr<cudnn::Handle> convolutions;
-  std::array<std::vector<Call>, 2> programs;
   Memory workspace; ///< Shared by all library calls: they run in one stream.
   RecordedRanges recorded;
 };
