@@ -11,16 +11,12 @@ namespace {
 
 using cuda::symbol;
 
-constexpr size_t kMinimumVersion = 130000;
-constexpr const char *kRemedy =
+constexpr cuda::VersionedLibrary kLibrary{
+    "libcublasLt.so.13", 130000,
     "matrix products need cuBLASLt 13.0 or newer: install CUDA 13's cuBLAS, or "
-    "name its folder in HALFTONE_LIBRARY_PATH";
+    "name its folder in HALFTONE_LIBRARY_PATH"};
 
 Status load(Library &l) {
-  auto library = cuda::DynamicLibrary::open("libcublasLt.so.13");
-  if (!library.ok())
-    return unsupported(
-        fmt::format("{}; {}", library.status().message(), kRemedy));
   const cuda::Symbol symbols[] = {
       symbol("cublasLtGetVersion", l.getVersion),
       symbol("cublasLtGetStatusString", l.getStatusString),
@@ -38,13 +34,9 @@ Status load(Library &l) {
       symbol("cublasLtMatmulAlgoGetHeuristic", l.algoGetHeuristic),
       symbol("cublasLtMatmul", l.matmul),
   };
-  HALFTONE_RETURN_IF_ERROR(library->bind(symbols));
-  size_t version = l.getVersion();
-  l.version = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100,
-                          version % 100);
-  if (version < kMinimumVersion)
-    return unsupported(fmt::format("{} is version {}; {}", library->path(),
-                                   l.version, kRemedy));
+  auto version = cuda::bindVersioned(kLibrary, symbols, l.getVersion);
+  HALFTONE_RETURN_IF_ERROR(version);
+  l.version = std::move(*version);
   return {};
 }
 

@@ -62,4 +62,21 @@ std::string DynamicLibrary::path() const {
   return soname;
 }
 
+Result<std::string> bindVersioned(const VersionedLibrary &library,
+                                  std::span<const Symbol> symbols,
+                                  size_t (*&getVersion)()) {
+  auto opened = DynamicLibrary::open(library.soname);
+  if (!opened.ok())
+    return unsupported(
+        fmt::format("{}; {}", opened.status().message(), library.remedy));
+  HALFTONE_RETURN_IF_ERROR(opened->bind(symbols));
+  size_t number = getVersion();
+  std::string version =
+      fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+  if (number < library.minimum)
+    return unsupported(fmt::format("{} is version {}; {}", opened->path(),
+                                   version, library.remedy));
+  return version;
+}
+
 } // namespace halftone::runtime::cuda

@@ -43,4 +43,18 @@ private:
   std::string soname;
 };
 
+/// A library whose releases count 10000 * major + 100 * minor + patch.
+struct VersionedLibrary {
+  const char *soname;
+  size_t minimum;
+  const char *remedy; ///< Ends the message where it is missing or too old.
+};
+
+/// Opens `library`, sets all targets and asks `getVersion`, which is one of
+/// them. Gives the version in words ("13.1.0"). Fails with
+/// StatusCode::Unsupported.
+Result<std::string> bindVersioned(const VersionedLibrary &library,
+                                  std::span<const Symbol> symbols,
+                                  size_t (*&getVersion)());
+
 } // namespace halftone::runtime::cuda

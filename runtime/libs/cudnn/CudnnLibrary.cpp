@@ -12,17 +12,13 @@ namespace {
 
 using cuda::symbol;
 
-/// The first one built for CUDA 13.
-constexpr size_t kMinimumVersion = 91200;
-constexpr const char *kRemedy =
+/// The minimum is the first one built for CUDA 13.
+constexpr cuda::VersionedLibrary kLibrary{
+    "libcudnn.so.9", 91200,
     "convolutions need cuDNN 9.12 or a newer 9.x for CUDA 13: install it, or "
-    "name its folder in HALFTONE_LIBRARY_PATH";
+    "name its folder in HALFTONE_LIBRARY_PATH"};
 
 Status load(Library &l) {
-  auto library = cuda::DynamicLibrary::open("libcudnn.so.9");
-  if (!library.ok())
-    return unsupported(
-        fmt::format("{}; {}", library.status().message(), kRemedy));
   const cuda::Symbol symbols[] = {
       symbol("cudnnGetVersion", l.getVersion),
       symbol("cudnnGetErrorString", l.getErrorString),
@@ -37,13 +33,9 @@ Status load(Library &l) {
       symbol("cudnnBackendGetAttribute", l.getAttribute),
       symbol("cudnnBackendExecute", l.execute),
   };
-  HALFTONE_RETURN_IF_ERROR(library->bind(symbols));
-  size_t version = l.getVersion();
-  l.version = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100,
-                          version % 100);
-  if (version < kMinimumVersion)
-    return unsupported(fmt::format("{} is version {}; {}", library->path(),
-                                   l.version, kRemedy));
+  auto version = cuda::bindVersioned(kLibrary, symbols, l.getVersion);
+  HALFTONE_RETURN_IF_ERROR(version);
+  l.version = std::move(*version);
   return {};
 }
 
