@@ -21,6 +21,16 @@ Value reshapeTo(ImplicitLocOpBuilder &b, Value v, ArrayRef<int64_t> shape) {
   return b.create<ReshapeOp>(v, shape);
 }
 
+void replaceByReshape(Operation *op, PatternRewriter &rewriter) {
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  Value data = op->getOperand(0);
+  Value reshaped = reshapeTo(b, data, shapeOf(op->getResult(0)));
+  if (reshaped != data)
+    reshaped.getDefiningOp()->setDiscardableAttrs(
+        op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, reshaped);
+}
+
 Value emitNumber(ScalarBuilder &b, Type elementType, double value) {
   if (isa<FloatType>(elementType))
     return b.constant(value);
@@ -44,6 +54,15 @@ std::optional<int64_t> axisIndex(int64_t number, int64_t extent) {
   if (number < -extent || number >= extent)
     return std::nullopt;
   return number < 0 ? number + extent : number;
+}
+
+LogicalResult checkAxisIndices(Operation *op, ArrayRef<int64_t> numbers,
+                               int64_t axis, int64_t extent) {
+  for (int64_t number : numbers)
+    if (!axisIndex(number, extent))
+      return op->emitOpError("index ") << number << " lies outside the extent "
+                                       << extent << " of axis " << axis;
+  return success();
 }
 
 /// One axis, by ONNX's clamping rules.

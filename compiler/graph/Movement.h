@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/graph/Evaluate.h"
 #include "compiler/interfaces/ScalarBuilder.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace halftone::graph {
 
@@ -15,6 +16,10 @@ llvm::LogicalResult evaluateReshape(mlir::Operation *op,
 mlir::Value reshapeTo(mlir::ImplicitLocOpBuilder &b, mlir::Value v,
                       llvm::ArrayRef<int64_t> shape);
 
+/// Puts a reshape in place of `op`, whose result holds the elements of its
+/// first operand in order; the reshape keeps its discardable attributes.
+void replaceByReshape(mlir::Operation *op, mlir::PatternRewriter &rewriter);
+
 /// The zero of a kernel's scalar for elements of type `elementType`.
 mlir::Value emitZero(ScalarBuilder &b, mlir::Type elementType);
 /// A number in the same.
@@ -26,6 +31,10 @@ mlir::Value emitNumber(ScalarBuilder &b, mlir::Type elementType, double value);
 mlir::Value emitAxisIndex(ScalarBuilder &b, mlir::Value number, int64_t extent);
 /// The same on the host; nullopt out of range.
 std::optional<int64_t> axisIndex(int64_t number, int64_t extent);
+/// Fails with a diagnostic at `op` where one of `numbers` is out of range.
+llvm::LogicalResult checkAxisIndices(mlir::Operation *op,
+                                     llvm::ArrayRef<int64_t> numbers,
+                                     int64_t axis, int64_t extent);
 
 /// What a slice takes from each axis: `count` elements from `start` on, `step`
 /// apart (negative: backwards).

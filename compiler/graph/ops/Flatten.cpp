@@ -40,12 +40,7 @@ SmallVector<Value> FlattenOp::buildVjp(ImplicitLocOpBuilder &b,
 }
 
 LogicalResult FlattenOp::canonicalize(FlattenOp op, PatternRewriter &rewriter) {
-  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  Value reshaped = op.decompose(b).front();
-  if (reshaped != op.getInput())
-    reshaped.getDefiningOp()->setDiscardableAttrs(
-        op->getDiscardableAttrDictionary());
-  rewriter.replaceOp(op, reshaped);
+  replaceByReshape(op, rewriter);
   return success();
 }
 

@@ -54,10 +54,8 @@ LogicalResult GatherOp::evaluate(ArrayRef<HostTensor> operands,
                                  SmallVectorImpl<HostTensor> &results) {
   int64_t axis = *normalizeAxis(getAxis(), rankOf(getData())),
           extent = shapeOf(getData())[axis];
-  for (int64_t i : operands[1].ints)
-    if (!axisIndex(i, extent))
-      return emitOpError("index ") << i << " lies outside the extent " << extent
-                                   << " of axis " << axis;
+  if (failed(checkAxisIndices(*this, operands[1].ints, axis, extent)))
+    return failure();
   int64_t rank = operands[1].getRank();
   return evaluateMove(
       *this, operands[0], results, [&](ArrayRef<int64_t> index) {

@@ -29,10 +29,8 @@ LogicalResult GatherElementsOp::evaluate(ArrayRef<HostTensor> operands,
                                          SmallVectorImpl<HostTensor> &results) {
   int64_t axis = *normalizeAxis(getAxis(), rankOf(getData())),
           extent = shapeOf(getData())[axis];
-  for (int64_t i : operands[1].ints)
-    if (!axisIndex(i, extent))
-      return emitOpError("index ") << i << " lies outside the extent " << extent
-                                   << " of axis " << axis;
+  if (failed(checkAxisIndices(*this, operands[1].ints, axis, extent)))
+    return failure();
   SmallVector<int64_t> dataStrides = rowMajorStrides(shapeOf(getData()));
   SmallVector<int64_t> strides = rowMajorStrides(shapeOf(getIndices()));
   return evaluateMove(

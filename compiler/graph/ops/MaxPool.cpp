@@ -42,14 +42,12 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
                                           std::optional<Location> location,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
-  ArrayRef<int64_t> x = shapeOf(adaptor.getX());
-  auto window = poolWindow(location, x, poolAttributes(adaptor));
-  if (failed(window))
+  Value x = adaptor.getX();
+  auto shape = pooledShape(location, shapeOf(x), poolAttributes(adaptor));
+  if (failed(shape))
     return failure();
-  SmallVector<int64_t> shape(x.take_front(2));
-  shape.append(window->output);
-  types.push_back(RankedTensorType::get(shape, elementTypeOf(adaptor.getX())));
-  types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 64)));
+  types.push_back(RankedTensorType::get(*shape, elementTypeOf(x)));
+  types.push_back(RankedTensorType::get(*shape, IntegerType::get(context, 64)));
   return success();
 }
 

@@ -54,6 +54,17 @@ FailureOr<WindowGeometry> poolWindow(std::optional<Location> location,
   return window;
 }
 
+FailureOr<SmallVector<int64_t>>
+pooledShape(std::optional<Location> location, ArrayRef<int64_t> x,
+            const WindowAttributes &attributes) {
+  auto window = poolWindow(location, x, attributes);
+  if (failed(window))
+    return failure();
+  SmallVector<int64_t> shape(x.take_front(2));
+  shape.append(window->output);
+  return shape;
+}
+
 SmallVector<Value> inputIndex(ValueRange index, ValueRange spatial) {
   SmallVector<Value> result(index.take_front(2));
   result.append(spatial.begin(), spatial.end());

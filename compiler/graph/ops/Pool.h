@@ -13,6 +13,10 @@ namespace halftone::graph {
 llvm::FailureOr<WindowGeometry>
 poolWindow(std::optional<mlir::Location> location, llvm::ArrayRef<int64_t> x,
            const WindowAttributes &attributes);
+/// The shape of such a pool's result.
+llvm::FailureOr<llvm::SmallVector<int64_t>>
+pooledShape(std::optional<mlir::Location> location, llvm::ArrayRef<int64_t> x,
+            const WindowAttributes &attributes);
 template <typename Op> WindowAttributes poolAttributes(Op op) {
   return {op.getKernelShape(), op.getStrides(), op.getDilations(),
           op.getPads(),        op.getAutoPad(), op.getCeilMode() != 0};

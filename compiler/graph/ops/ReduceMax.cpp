@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/graph/EqualShare.h"
 #include "compiler/graph/Evaluate.h"
+#include "compiler/graph/Extreme.h"
 #include "compiler/graph/GraphOps.h"
-#include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 
 using namespace mlir;
@@ -19,13 +18,7 @@ LogicalResult ReduceMaxOp::evaluate(ArrayRef<HostTensor> operands,
 }
 
 Value ReduceMaxOp::emitInit(ScalarBuilder &b) {
-  Type type = elementTypeOf(getData());
-  if (isa<FloatType>(type))
-    return b.constant(-std::numeric_limits<double>::infinity());
-  unsigned bits = type.getIntOrFloatBitWidth();
-  if (bits == 1)
-    return b.constantInt(0, type);
-  return b.constantInt(APInt::getSignedMinValue(bits).getSExtValue(), type);
+  return emitLeast(b, elementTypeOf(getData()));
 }
 Value ReduceMaxOp::emitCombine(ScalarBuilder &b, Value accumulator,
                                Value element) {
@@ -41,11 +34,8 @@ Value ReduceMaxOp::emitFinish(ScalarBuilder &b, Value accumulator,
 
 SmallVector<Value> ReduceMaxOp::buildVjp(ImplicitLocOpBuilder &b,
                                          ValueRange grads) {
-  SmallVector<int64_t> axes = getReducedAxes();
-  Value dy = keepReducedAxes(b, grads[0], getData(), axes);
-  return {shareAmongEqual(b, getData(),
-                          keepReducedAxes(b, getReduced(), getData(), axes), dy,
-                          axes)};
+  return {
+      shareAmongEqual(b, getData(), getReduced(), grads[0], getReducedAxes())};
 }
 
 } // namespace halftone::graph

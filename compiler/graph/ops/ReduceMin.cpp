@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/graph/EqualShare.h"
 #include "compiler/graph/Evaluate.h"
+#include "compiler/graph/Extreme.h"
 #include "compiler/graph/GraphOps.h"
-#include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 
 using namespace mlir;
@@ -19,13 +18,7 @@ LogicalResult ReduceMinOp::evaluate(ArrayRef<HostTensor> operands,
 }
 
 Value ReduceMinOp::emitInit(ScalarBuilder &b) {
-  Type type = elementTypeOf(getData());
-  if (isa<FloatType>(type))
-    return b.constant(std::numeric_limits<double>::infinity());
-  unsigned bits = type.getIntOrFloatBitWidth();
-  if (bits == 1)
-    return b.constantInt(1, type);
-  return b.constantInt(APInt::getSignedMaxValue(bits).getSExtValue(), type);
+  return emitGreatest(b, elementTypeOf(getData()));
 }
 Value ReduceMinOp::emitCombine(ScalarBuilder &b, Value accumulator,
                                Value element) {
@@ -41,11 +34,8 @@ Value ReduceMinOp::emitFinish(ScalarBuilder &b, Value accumulator,
 
 SmallVector<Value> ReduceMinOp::buildVjp(ImplicitLocOpBuilder &b,
                                          ValueRange grads) {
-  SmallVector<int64_t> axes = getReducedAxes();
-  Value dy = keepReducedAxes(b, grads[0], getData(), axes);
-  return {shareAmongEqual(b, getData(),
-                          keepReducedAxes(b, getReduced(), getData(), axes), dy,
-                          axes)};
+  return {
+      shareAmongEqual(b, getData(), getReduced(), grads[0], getReducedAxes())};
 }
 
 } // namespace halftone::graph

@@ -20,16 +20,6 @@ LogicalResult inferAlongAxis(std::optional<Location> location, Value x,
   return success();
 }
 
-/// Calls `fn(row, stride)` with the first element of each row along `axis`.
-void forEachRow(HostTensor &y, int64_t axis,
-                function_ref<void(double *, int64_t)> fn) {
-  int64_t extent = y.getShape()[axis],
-          stride = rowMajorStrides(y.getShape())[axis];
-  for (int64_t i = 0; i < y.size(); ++i)
-    if (i / stride % extent == 0)
-      fn(y.floats.data() + i, stride);
-}
-
 /// Along one axis: x - max(x), and the sum of its exponentials.
 std::pair<Value, Value> shiftedAndSum(ImplicitLocOpBuilder &b, Value x,
                                       int64_t axis) {
@@ -49,6 +39,27 @@ std::pair<double, double> maxAndSum(const double *row, int64_t extent,
   return {max, sum};
 }
 
+/// Maps each element of `x` and its row's max(x) and sum(exp(x - max)).
+LogicalResult evaluateRows(Operation *op, const HostTensor &x, int64_t axis,
+                           SmallVectorImpl<HostTensor> &results,
+                           double (*fn)(double x, double max, double sum)) {
+  HostTensor y = resultTensor(op);
+  y.floats = x.floats;
+  axis = *normalizeAxis(axis, y.getRank());
+  int64_t extent = y.getShape()[axis],
+          stride = rowMajorStrides(y.getShape())[axis];
+  for (int64_t first = 0; first < y.size(); ++first) {
+    if (first / stride % extent != 0)
+      continue;
+    double *row = y.floats.data() + first;
+    auto [max, sum] = maxAndSum(row, extent, stride);
+    for (int64_t i = 0; i < extent; ++i)
+      row[i * stride] = fn(row[i * stride], max, sum);
+  }
+  results.push_back(std::move(y));
+  return success();
+}
+
 } // namespace
 
 LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
@@ -60,17 +71,9 @@ LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult SoftmaxOp::evaluate(ArrayRef<HostTensor> operands,
                                   SmallVectorImpl<HostTensor> &results) {
-  HostTensor y = resultTensor(*this);
-  y.floats = operands[0].floats;
-  int64_t axis = *normalizeAxis(getAxis(), y.getRank()),
-          extent = y.getShape()[axis];
-  forEachRow(y, axis, [&](double *row, int64_t stride) {
-    auto [max, sum] = maxAndSum(row, extent, stride);
-    for (int64_t i = 0; i < extent; ++i)
-      row[i * stride] = std::exp(row[i * stride] - max) / sum;
-  });
-  results.push_back(std::move(y));
-  return success();
+  return evaluateRows(
+      *this, operands[0], getAxis(), results,
+      [](double x, double max, double sum) { return std::exp(x - max) / sum; });
 }
 
 // dx = (dy - sum(dy y)) y: only the output is read, so the input may be freed.
@@ -102,17 +105,10 @@ LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult LogSoftmaxOp::evaluate(ArrayRef<HostTensor> operands,
                                      SmallVectorImpl<HostTensor> &results) {
-  HostTensor y = resultTensor(*this);
-  y.floats = operands[0].floats;
-  int64_t axis = *normalizeAxis(getAxis(), y.getRank()),
-          extent = y.getShape()[axis];
-  forEachRow(y, axis, [&](double *row, int64_t stride) {
-    auto [max, sum] = maxAndSum(row, extent, stride);
-    for (int64_t i = 0; i < extent; ++i)
-      row[i * stride] -= max + std::log(sum);
-  });
-  results.push_back(std::move(y));
-  return success();
+  return evaluateRows(*this, operands[0], getAxis(), results,
+                      [](double x, double max, double sum) {
+                        return x - (max + std::log(sum));
+                      });
 }
 
 // dx = dy - exp(y) sum(dy).

@@ -51,12 +51,7 @@ SmallVector<Value> SqueezeOp::buildVjp(ImplicitLocOpBuilder &b,
 }
 
 LogicalResult SqueezeOp::canonicalize(SqueezeOp op, PatternRewriter &rewriter) {
-  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  Value reshaped = op.decompose(b).front();
-  if (reshaped != op.getData())
-    reshaped.getDefiningOp()->setDiscardableAttrs(
-        op->getDiscardableAttrDictionary());
-  rewriter.replaceOp(op, reshaped);
+  replaceByReshape(op, rewriter);
   return success();
 }
 

@@ -45,12 +45,7 @@ SmallVector<Value> UnsqueezeOp::buildVjp(ImplicitLocOpBuilder &b,
 
 LogicalResult UnsqueezeOp::canonicalize(UnsqueezeOp op,
                                         PatternRewriter &rewriter) {
-  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  Value reshaped = op.decompose(b).front();
-  if (reshaped != op.getData())
-    reshaped.getDefiningOp()->setDiscardableAttrs(
-        op->getDiscardableAttrDictionary());
-  rewriter.replaceOp(op, reshaped);
+  replaceByReshape(op, rewriter);
   return success();
 }
 
