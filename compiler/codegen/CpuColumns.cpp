@@ -4,10 +4,8 @@
 // Accumulators, results and values of one element a row lie in small arrays,
 // one entry a column.
 #include "compiler/codegen/LowerToLLVM.h"
-#include "compiler/codegen/ReductionPlan.h"
-#include "compiler/codegen/RunNest.h"
+#include "compiler/codegen/ReductionEmitter.h"
 #include "compiler/codegen/Storage.h"
-#include "compiler/graph/GraphOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -18,13 +16,12 @@ namespace {
 
 constexpr int64_t kWidth = 64, kGrain = 16384;
 
-class CpuColumns {
+class CpuColumns : ReductionEmitter {
 public:
   CpuColumns(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel.b, kernel.loc),
-        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
-        nest(plan, forms), last(plan.space.extents.size() - 1),
-        columns(plan.space.extents[last]), width(std::min(columns, kWidth)) {
+      : ReductionEmitter(kernel, plan), s(kernel.b, kernel.loc),
+        last(plan.space.extents.size() - 1), columns(plan.space.extents[last]),
+        width(std::min(columns, kWidth)) {
     pull.setReader([this](OpBuilder &b, Value v, ValueRange index) -> Value {
       auto known = arrays.find(v);
       if (known == arrays.end() || !nest.isAtRow(index, graph::shapeOf(v)))
@@ -58,12 +55,7 @@ private:
   void keepRowValues(size_t level);
   void keep(Value v, function_ref<Value()> scalar);
 
-  KernelFunction &kernel;
-  const ReductionPlan &plan;
   ScalarBuilder s;
-  IndexForms forms;
-  Pull pull;
-  RunNest nest;
   unsigned last;          ///< The innermost run.
   int64_t columns, width; ///< Of the whole run, of a work item.
   Value first, present;   ///< First column of the item, and how many it has.
@@ -151,17 +143,8 @@ LogicalResult CpuColumns::emit() {
       s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
   s.b.setInsertionPointToStart(items.getBody());
   forms.setRange(items.getInductionVar(), 0, info.workItems - 1);
-  SmallVector<int64_t> extents;
-  SmallVector<unsigned> runs;
-  for (unsigned run = 0; run <= last; ++run)
-    if (!plan.space.kinds[run]) {
-      runs.push_back(run);
-      extents.push_back(run == last ? blocks : plan.space.extents[run]);
-    }
-  for (auto [run, i] :
-       llvm::zip_equal(runs, s.delinearize(items.getInductionVar(), extents)))
-    run == last ? void(first = s.mul(i, s.constantIndex(width)))
-                : nest.setRun(run, i);
+  Value block = nest.setOuterRuns(s, items.getInductionVar(), blocks);
+  first = s.mul(block, s.constantIndex(width));
   present = s.constantIndex(width);
   if (columns % width)
     present = s.minimum(present, s.sub(s.constantIndex(columns), first));

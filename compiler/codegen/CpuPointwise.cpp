@@ -92,18 +92,23 @@ SmallVector<OutputGroup> groupOutputs(graph::FusedOp fused) {
   return groups;
 }
 
+FailureOr<Space> groupSpace(KernelFunction &kernel, const OutputGroup &group,
+                            bool alone) {
+  AccessProbe probe(kernel.fused, group.domain, group.outputs);
+  if (probe.hasFailed() || failed(kernel.noteReuse(alone ? &probe : nullptr)))
+    return failure();
+  return probe.collapse();
+}
+
 LogicalResult emitCpuPointwise(KernelFunction &kernel) {
   SmallVector<OutputGroup> groups = groupOutputs(kernel.fused);
   kernel.info.schedule = "pointwise";
   int64_t base = 0;
   for (const OutputGroup &group : groups) {
-    AccessProbe probe(kernel.fused, group.domain, group.outputs);
-    if (probe.hasFailed())
+    auto space = groupSpace(kernel, group, groups.size() == 1);
+    if (failed(space))
       return failure();
-    if (failed(kernel.noteReuse(groups.size() == 1 ? &probe : nullptr)))
-      return failure();
-    Space space = probe.collapse();
-    CpuPointwise emitter(kernel, group, space);
+    CpuPointwise emitter(kernel, group, *space);
     ScalarBuilder s(kernel.b, kernel.loc);
     Value begin = kernel.begin, end = kernel.end;
     if (groups.size() > 1) { // The part of the range that falls to this group,

@@ -2,9 +2,7 @@
 // Row kernels: a work item is one kept index, whose reduced elements are passed
 // over once a level and once for the outputs.
 #include "compiler/codegen/LowerToLLVM.h"
-#include "compiler/codegen/ReductionPlan.h"
-#include "compiler/codegen/RunNest.h"
-#include "compiler/graph/GraphOps.h"
+#include "compiler/codegen/ReductionEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -14,19 +12,10 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-class CpuRow {
+class CpuRow : RowEmitter {
 public:
   CpuRow(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel.b, kernel.loc),
-        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
-        nest(plan, forms) {
-    pull.setReader([this](OpBuilder &, Value v, ValueRange index) -> Value {
-      auto known = finished.find(v.getDefiningOp());
-      return known != finished.end() && nest.isAtRow(index, graph::shapeOf(v))
-                 ? known->second
-                 : Value();
-    });
-  }
+      : RowEmitter(kernel, plan), s(kernel.b, kernel.loc) {}
 
   LogicalResult emit() {
     KernelInfo &info = kernel.info;
@@ -40,10 +29,10 @@ public:
     forms.setRange(items.getInductionVar(), 0, info.workItems - 1);
     nest.setRow(s, items.getInductionVar());
     for (size_t level = 0; level < plan.levels.size(); ++level) {
-      pullRowValues(level);
+      pullRowValues(s, level);
       emitLevel(plan.levels[level]);
     }
-    pullRowValues(plan.levels.size());
+    pullRowValues(s, plan.levels.size());
     if (!plan.fullOutputs.empty())
       nest.loop(s, {}, /*markParallel=*/true,
                 [&](ValueRange reduced, ValueRange) {
@@ -56,12 +45,6 @@ public:
   }
 
 private:
-  /// Emitted before the loops that read them, they are found there again.
-  void pullRowValues(size_t level) {
-    for (Value v : plan.rowValues[level])
-      pull.at(s.b, v, s.broadcastIndex(nest.rowIndex(s), graph::shapeOf(v)));
-  }
-
   void emitLevel(ArrayRef<Operation *> reductions) {
     SmallVector<Accumulator> accumulators;
     SmallVector<Value> start;
@@ -86,13 +69,7 @@ private:
       finished[accumulator.op] = accumulator.finish(s.b, sum, plan.count);
   }
 
-  KernelFunction &kernel;
-  const ReductionPlan &plan;
   ScalarBuilder s;
-  IndexForms forms;
-  Pull pull;
-  RunNest nest;
-  llvm::DenseMap<Operation *, Value> finished;
 };
 
 } // namespace

@@ -10,13 +10,20 @@ using namespace mlir;
 
 namespace halftone::codegen {
 
+std::unique_ptr<llvm::Module> toLLVMModule(ModuleOp module,
+                                           llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::Module> result =
+      translateModuleToLLVMIR(module, context, "kernels");
+  if (!result)
+    module.emitError("generated kernels do not translate to LLVM IR");
+  return result;
+}
+
 FailureOr<std::string> toBitcode(ModuleOp module) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule =
-      translateModuleToLLVMIR(module, context, "kernels");
+  std::unique_ptr<llvm::Module> llvmModule = toLLVMModule(module, context);
   if (!llvmModule)
-    return module.emitError("generated kernels do not translate to LLVM IR"),
-           failure();
+    return failure();
   std::string code;
   llvm::raw_string_ostream stream(code);
   llvm::WriteBitcodeToFile(*llvmModule, stream);

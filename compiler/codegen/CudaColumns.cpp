@@ -3,11 +3,9 @@
 // the columns, the warps of a block go down the reduced space, and their
 // partial results meet in shared memory.
 #include "compiler/codegen/CudaBuilder.h"
-#include "compiler/codegen/ReductionPlan.h"
-#include "compiler/codegen/RunNest.h"
+#include "compiler/codegen/ReductionEmitter.h"
 #include "compiler/codegen/Storage.h"
 #include "compiler/codegen/VectorAccess.h"
-#include "compiler/graph/GraphOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -19,13 +17,11 @@ namespace {
 /// a large GPU.
 constexpr int64_t kChain = 64, kShared = 40 * 1024, kBlocks = 132;
 
-class CudaColumns {
+class CudaColumns : ReductionEmitter {
 public:
   CudaColumns(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel),
-        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
-        nest(plan, forms), last(plan.space.extents.size() - 1),
-        columns(plan.space.extents[last]) {
+      : ReductionEmitter(kernel, plan), s(kernel),
+        last(plan.space.extents.size() - 1), columns(plan.space.extents[last]) {
     pull.setReader([this](OpBuilder &, Value v, ValueRange index) -> Value {
       auto known = finished.find(v.getDefiningOp());
       if (known == finished.end())
@@ -70,12 +66,7 @@ private:
       pull.store(s.b, outputs, index, values);
   }
 
-  KernelFunction &kernel;
-  const ReductionPlan &plan;
   CudaBuilder s;
-  IndexForms forms;
-  Pull pull;
-  RunNest nest;
   unsigned last; ///< The innermost run.
   int64_t columns,
       length = 1,
@@ -113,16 +104,7 @@ LogicalResult CudaColumns::emit() {
   Value id = s.thread(forms), block = s.block(forms);
   lane = s.rem(id, s.constantIndex(kWarp));
   warp = s.div(id, s.constantIndex(kWarp));
-  SmallVector<int64_t> extents;
-  SmallVector<unsigned> runs;
-  for (unsigned run = 0; run <= last; ++run)
-    if (!plan.space.kinds[run]) {
-      runs.push_back(run);
-      extents.push_back(run == last ? across : plan.space.extents[run]);
-    }
-  Value part;
-  for (auto [run, i] : llvm::zip_equal(runs, s.delinearize(block, extents)))
-    run == last ? void(part = i) : nest.setRun(run, i);
+  Value part = nest.setOuterRuns(s, block, across);
   // Threads beyond the last column do the last one's work, for the barriers'
   // sake, and store nothing.
   Value unit = s.add(s.mul(part, s.constantIndex(kWarp)), lane),

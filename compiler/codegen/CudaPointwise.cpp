@@ -92,13 +92,11 @@ LogicalResult emitCudaPointwise(KernelFunction &kernel) {
   std::vector<std::unique_ptr<CudaPointwise>> emitters;
   int64_t blocks = 0;
   for (const OutputGroup &group : groups) {
-    AccessProbe probe(kernel.fused, group.domain, group.outputs);
-    if (probe.hasFailed())
-      return failure();
-    if (failed(kernel.noteReuse(groups.size() == 1 ? &probe : nullptr)))
+    auto space = groupSpace(kernel, group, groups.size() == 1);
+    if (failed(space))
       return failure();
     emitters.push_back(
-        std::make_unique<CudaPointwise>(kernel, group, probe.collapse()));
+        std::make_unique<CudaPointwise>(kernel, group, std::move(*space)));
     blocks += emitters.back()->blocks();
   }
   kernel.info.schedule = "pointwise";

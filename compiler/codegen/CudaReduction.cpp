@@ -2,11 +2,9 @@
 // Row kernels: a warp or a block a row. A thread's partial results meet in
 // shuffles, then in shared memory, in a fixed order.
 #include "compiler/codegen/CudaBuilder.h"
-#include "compiler/codegen/ReductionPlan.h"
-#include "compiler/codegen/RunNest.h"
+#include "compiler/codegen/ReductionEmitter.h"
 #include "compiler/codegen/Storage.h"
 #include "compiler/codegen/VectorAccess.h"
-#include "compiler/graph/GraphOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -18,19 +16,10 @@ namespace {
 /// warp.
 constexpr int64_t kChain = 64, kWarpRow = 1024, kWarpsOfRows = 4;
 
-class CudaRow {
+class CudaRow : RowEmitter {
 public:
   CudaRow(KernelFunction &kernel, const ReductionPlan &plan)
-      : kernel(kernel), plan(plan), s(kernel),
-        pull(kernel.fused, kernel.buffers, kernel.writable, forms),
-        nest(plan, forms) {
-    pull.setReader([this](OpBuilder &, Value v, ValueRange index) -> Value {
-      auto known = finished.find(v.getDefiningOp());
-      return known != finished.end() && nest.isAtRow(index, graph::shapeOf(v))
-                 ? known->second
-                 : Value();
-    });
-  }
+      : RowEmitter(kernel, plan), s(kernel) {}
 
   LogicalResult emit();
 
@@ -42,21 +31,11 @@ private:
   using Body = function_ref<SmallVector<Value>(
       ArrayRef<SmallVector<Value>> indices, ValueRange carried)>;
   SmallVector<Value> pass(ValueRange start, Body body);
-  void pullRowValues(size_t level) {
-    for (Value v : plan.rowValues[level])
-      pull.at(s.b, v, s.broadcastIndex(nest.rowIndex(s), graph::shapeOf(v)));
-  }
 
-  KernelFunction &kernel;
-  const ReductionPlan &plan;
   CudaBuilder s;
-  IndexForms forms;
-  Pull pull;
-  RunNest nest;
   int64_t length = 1;  ///< Elements that a thread takes at once.
   int64_t threads = 0; ///< Of a row.
   Value thread;        ///< Within the row.
-  llvm::DenseMap<Operation *, Value> finished;
 };
 
 void CudaRow::choose() {
@@ -103,10 +82,10 @@ LogicalResult CudaRow::emit() {
 
 void CudaRow::emitRow() {
   for (size_t level = 0; level < plan.levels.size(); ++level) {
-    pullRowValues(level);
+    pullRowValues(s, level);
     emitLevel(plan.levels[level]);
   }
-  pullRowValues(plan.levels.size());
+  pullRowValues(s, plan.levels.size());
   if (!plan.fullOutputs.empty())
     pass({}, [&](ArrayRef<SmallVector<Value>> indices, ValueRange) {
       SmallVector<SmallVector<Value>> scalars;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's own NVPTX back end; no toolkit and no device library take part.
 #include "compiler/codegen/Targets.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm-c/Target.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -53,11 +52,9 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 FailureOr<std::string> toPtx(ModuleOp module, unsigned sm) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule =
-      translateModuleToLLVMIR(module, context, "kernels");
+  std::unique_ptr<llvm::Module> llvmModule = toLLVMModule(module, context);
   if (!llvmModule)
-    return module.emitError("generated kernels do not translate to LLVM IR"),
-           failure();
+    return failure();
   std::string problem;
   auto machine = targetMachine(sm, problem);
   if (!machine)

@@ -49,5 +49,10 @@ struct OutputGroup {
 };
 /// By shape, in order of the first of each; empty shapes left out.
 llvm::SmallVector<OutputGroup> groupOutputs(graph::FusedOp fused);
+/// The space that a pointwise kernel's `group` is computed over; notes what may
+/// share memory, which only a group `alone` in its kernel can be sure of. Fails
+/// with a diagnostic.
+mlir::FailureOr<Space> groupSpace(KernelFunction &kernel,
+                                  const OutputGroup &group, bool alone);
 
 } // namespace halftone::codegen

@@ -20,6 +20,22 @@ void RunNest::setRow(ScalarBuilder &s, Value number) {
       row[run] = index[next++];
 }
 
+Value RunNest::setOuterRuns(ScalarBuilder &s, Value number, int64_t pieces) {
+  SmallVector<int64_t> extents;
+  SmallVector<size_t> runs;
+  for (size_t run = 0; run + 1 < row.size(); ++run)
+    if (!plan.space.kinds[run]) {
+      runs.push_back(run);
+      extents.push_back(plan.space.extents[run]);
+    }
+  extents.push_back(pieces);
+  SmallVector<Value> index = s.delinearize(number, extents);
+  Value piece = index.pop_back_val();
+  for (auto [run, i] : llvm::zip_equal(runs, index))
+    row[run] = i;
+  return piece;
+}
+
 SmallVector<Value> RunNest::rowIndex(ScalarBuilder &s) const {
   SmallVector<Value> index(row);
   for (Value &i : index)

@@ -17,6 +17,10 @@ public:
 
   /// Fixes the kept runs from a row number (`index`).
   void setRow(ScalarBuilder &s, mlir::Value number);
+  /// Where the innermost run is kept and cut into `pieces`: fixes the other
+  /// kept runs from the number of a piece, and gives its number within the run.
+  mlir::Value setOuterRuns(ScalarBuilder &s, mlir::Value number,
+                           int64_t pieces);
   /// Fixes one kept run.
   void setRun(unsigned run, mlir::Value index) { row[run] = index; }
 

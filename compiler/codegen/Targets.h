@@ -4,7 +4,16 @@
 #include "compiler/codegen/Codegen.h"
 #include "mlir/IR/BuiltinOps.h"
 
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
 namespace halftone::codegen {
+
+/// The module as LLVM's own IR; null, with a diagnostic, where that fails.
+std::unique_ptr<llvm::Module> toLLVMModule(mlir::ModuleOp module,
+                                           llvm::LLVMContext &context);
 
 /// LLVM bitcode that names no processor.
 mlir::FailureOr<std::string> toBitcode(mlir::ModuleOp module);
