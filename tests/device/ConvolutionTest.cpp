@@ -14,6 +14,17 @@ using Direction = Convolution::Direction;
 
 using Case = ConvolutionCase;
 
+constexpr Direction kDirections[] = {
+    Direction::Forward, Direction::DataGradient, Direction::WeightGradient};
+
+/// Three spatial dimensions, not dilated.
+Case solid(int64_t batch, int64_t channels, int64_t filters, int64_t group,
+           Shape input, Shape kernel, Shape strides, Shape padsBegin,
+           Shape padsEnd) {
+  return {batch,  channels, filters,   group,   input,
+          kernel, strides,  padsBegin, padsEnd, {1, 1, 1}};
+}
+
 const std::vector<Case> kCases = {
     // A plain 3x3, and the same with stride, asymmetric pads and dilation.
     {2, 8, 16, 1, {9, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
@@ -38,69 +49,23 @@ const std::vector<Case> kCases = {
     // One and three spatial dimensions.
     {2, 8, 12, 1, {17}, {5}, {2}, {2}, {1}, {1}},
     {2, 6, 6, 2, {20}, {3}, {1}, {2}, {2}, {2}},
-    {1,
-     8,
-     8,
-     1,
-     {5, 6, 7},
-     {3, 3, 3},
-     {1, 2, 1},
-     {1, 1, 1},
-     {1, 1, 1},
-     {1, 1, 1}},
-    {2,
-     4,
-     6,
-     2,
-     {4, 5, 6},
-     {2, 3, 1},
-     {1, 1, 2},
-     {0, 1, 0},
-     {1, 1, 0},
-     {1, 1, 1}},
+    solid(1, 8, 8, 1, {5, 6, 7}, {3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}),
+    solid(2, 4, 6, 2, {4, 5, 6}, {2, 3, 1}, {1, 1, 2}, {0, 1, 0}, {1, 1, 0}),
     // Three dimensions: uneven pads alone, groups alone, both with many
     // channels.
-    {1,
-     8,
-     8,
-     1,
-     {4, 5, 6},
-     {2, 3, 1},
-     {1, 1, 2},
-     {0, 1, 0},
-     {1, 1, 0},
-     {1, 1, 1}},
-    {2,
-     4,
-     6,
-     2,
-     {4, 5, 6},
-     {3, 3, 1},
-     {1, 1, 2},
-     {1, 1, 0},
-     {1, 1, 0},
-     {1, 1, 1}},
-    {2,
-     16,
-     16,
-     2,
-     {4, 5, 6},
-     {3, 3, 3},
-     {1, 1, 1},
-     {1, 1, 1},
-     {1, 1, 1},
-     {1, 1, 1}},
-    {1,
-     16,
-     16,
-     2,
-     {4, 5, 6},
-     {3, 2, 3},
-     {1, 1, 1},
-     {1, 0, 1},
-     {1, 1, 2},
-     {1, 1, 1}},
+    solid(1, 8, 8, 1, {4, 5, 6}, {2, 3, 1}, {1, 1, 2}, {0, 1, 0}, {1, 1, 0}),
+    solid(2, 4, 6, 2, {4, 5, 6}, {3, 3, 1}, {1, 1, 2}, {1, 1, 0}, {1, 1, 0}),
+    solid(2, 16, 16, 2, {4, 5, 6}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}),
+    solid(1, 16, 16, 2, {4, 5, 6}, {3, 2, 3}, {1, 1, 1}, {1, 0, 1}, {1, 1, 2}),
 };
+
+testing::Message describe(const Case &c, Direction direction, bool channelsLast,
+                          ElementType in, ElementType out) {
+  return testing::Message()
+         << c << " direction " << static_cast<int>(direction)
+         << (channelsLast ? " channels last " : " channels first ")
+         << elementName(in) << " to " << elementName(out);
+}
 
 class ConvolutionTest : public DeviceTest {
 protected:
@@ -145,10 +110,7 @@ protected:
 
   void check(const Case &c, Direction direction, bool channelsLast,
              ElementType in, ElementType out) {
-    SCOPED_TRACE(testing::Message()
-                 << c << " direction " << static_cast<int>(direction)
-                 << (channelsLast ? " channels last " : " channels first ")
-                 << elementName(in) << " to " << elementName(out));
+    SCOPED_TRACE(describe(c, direction, channelsLast, in, out));
     Convolved made = build(c, direction, channelsLast, in, out);
     ExactSums exact(made.plan.plan.buffers[made.output].elements);
     made.addTerms(c, channelsLast, {}, exact);
@@ -165,10 +127,7 @@ protected:
   /// float32 sums (bfloat16: one rounding) leave: TF32 exceeds it.
   void checkSamples(const Case &c, Direction direction, bool channelsLast,
                     ElementType type) {
-    SCOPED_TRACE(testing::Message()
-                 << c << " direction " << static_cast<int>(direction)
-                 << (channelsLast ? " channels last " : " channels first ")
-                 << elementName(type));
+    SCOPED_TRACE(describe(c, direction, channelsLast, type, type));
     Convolved made = build(c, direction, channelsLast, type, type);
     ExactSums exact(made.plan.plan.buffers[made.output].elements);
     TermFilter filter;
@@ -194,40 +153,17 @@ protected:
     EXPECT_LE(std::sqrt(error / norm), allowed);
   }
 
-  void checkAll(Direction direction, ElementType in, ElementType out) {
-    for (const Case &c : kCases)
-      for (bool channelsLast : {false, true})
-        check(c, direction, channelsLast, in, out);
+  void checkAll(ElementType type) {
+    for (Direction direction : kDirections)
+      for (const Case &c : kCases)
+        for (bool channelsLast : {false, true})
+          check(c, direction, channelsLast, type, type);
   }
 };
 
-TEST_P(ConvolutionTest, ForwardFloat32) {
-  checkAll(Direction::Forward, F32, F32);
-}
-TEST_P(ConvolutionTest, ForwardFloat16) {
-  checkAll(Direction::Forward, F16, F16);
-}
-TEST_P(ConvolutionTest, ForwardBfloat16) {
-  checkAll(Direction::Forward, BF16, BF16);
-}
-TEST_P(ConvolutionTest, DataGradientFloat32) {
-  checkAll(Direction::DataGradient, F32, F32);
-}
-TEST_P(ConvolutionTest, DataGradientFloat16) {
-  checkAll(Direction::DataGradient, F16, F16);
-}
-TEST_P(ConvolutionTest, DataGradientBfloat16) {
-  checkAll(Direction::DataGradient, BF16, BF16);
-}
-TEST_P(ConvolutionTest, WeightGradientFloat32) {
-  checkAll(Direction::WeightGradient, F32, F32);
-}
-TEST_P(ConvolutionTest, WeightGradientFloat16) {
-  checkAll(Direction::WeightGradient, F16, F16);
-}
-TEST_P(ConvolutionTest, WeightGradientBfloat16) {
-  checkAll(Direction::WeightGradient, BF16, BF16);
-}
+TEST_P(ConvolutionTest, Float32) { checkAll(F32); }
+TEST_P(ConvolutionTest, Float16) { checkAll(F16); }
+TEST_P(ConvolutionTest, Bfloat16) { checkAll(BF16); }
 
 /// Sizes for which libraries choose other algorithms.
 TEST_P(ConvolutionTest, LargeOnes) {
@@ -239,16 +175,14 @@ TEST_P(ConvolutionTest, LargeOnes) {
       {8, 128, 128, 1, {28, 28}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
   };
   for (const Case &c : cases)
-    for (Direction direction : {Direction::Forward, Direction::DataGradient,
-                                Direction::WeightGradient})
+    for (Direction direction : kDirections)
       for (bool channelsLast : {false, true})
         for (ElementType type : {F32, BF16})
           checkSamples(c, direction, channelsLast, type);
 }
 
 TEST_P(ConvolutionTest, LowInputsWithFloat32Results) {
-  for (Direction direction :
-       {Direction::Forward, Direction::DataGradient, Direction::WeightGradient})
+  for (Direction direction : kDirections)
     for (ElementType in : {F16, BF16})
       check(kCases[0], direction, true, in, F32);
 }

@@ -63,18 +63,9 @@ protected:
     if (bias)
       inputs.push_back(plan.output(result, {n}));
     uint32_t c = plan.output(result, {m, n});
-    plan.step("MatMul_0", inputs, {c},
-              MatMul{.batch = 1,
-                     .m = m,
-                     .n = n,
-                     .k = k,
-                     .transposeA = false,
-                     .transposeB = false,
-                     .strideA = 0,
-                     .strideB = 0,
-                     .strideC = 0,
-                     .bias = bias,
-                     .tf32 = false});
+    MatMul step = plainProduct(m, n, k);
+    step.bias = bias;
+    plan.step("MatMul_0", inputs, {c}, step);
     measure(fmt::format("product {} to {} {}x{}x{}{}", elementName(type),
                         elementName(result), m, n, k, bias ? " + bias" : ""),
             plan, 2.0 * double(m) * double(n) * double(k));

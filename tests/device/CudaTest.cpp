@@ -40,17 +40,8 @@ protected:
     uint32_t w = plan.input(randomTensor(F16, {64, 64}, 2));
     uint32_t z = plan.input(randomTensor(F16, {64, 64}, 3));
     result = x;
-    MatMul square{.batch = 1,
-                  .m = 64,
-                  .n = 64,
-                  .k = 64,
-                  .transposeA = false,
-                  .transposeB = true,
-                  .strideA = 0,
-                  .strideB = 0,
-                  .strideC = 0,
-                  .bias = false,
-                  .tf32 = false};
+    MatMul square = plainProduct(64, 64, 64);
+    square.transposeB = true;
     plan.step("Half", {z}, {low},
               Launch{plan.kernel("half", ptxCode("half", 4096), 4096)});
     plan.step("Product", {low, w}, {y}, square);
@@ -106,18 +97,9 @@ TEST_P(CudaTest, Tf32OnlyWhereTheStepAllowsIt) {
     TestPlan plan(device->info());
     uint32_t left = plan.input(a), right = plan.input(b);
     uint32_t c = plan.output(F32, {kSize, kSize});
-    plan.step("MatMul_0", {left, right}, {c},
-              MatMul{.batch = 1,
-                     .m = kSize,
-                     .n = kSize,
-                     .k = kSize,
-                     .transposeA = false,
-                     .transposeB = false,
-                     .strideA = 0,
-                     .strideB = 0,
-                     .strideC = 0,
-                     .bias = false,
-                     .tf32 = tf32});
+    MatMul step = plainProduct(kSize, kSize, kSize);
+    step.tf32 = tf32;
+    plan.step("MatMul_0", {left, right}, {c}, step);
     auto run = runPlan(plan);
     ASSERT_TRUE(run);
     TestTensor result = *run->read(c);

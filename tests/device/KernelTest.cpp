@@ -114,17 +114,8 @@ TEST_P(KernelTest, RangesOfStepsEqualTheWholeProgram) {
     uint32_t y = plan.output(F32, {32, 32}), z = plan.output(F32, {32, 32});
     result = plan.output(F32, {32, 32});
     uint32_t increment = plan.kernel("increment", code("increment", 10), 1024);
-    MatMul square{.batch = 1,
-                  .m = 32,
-                  .n = 32,
-                  .k = 32,
-                  .transposeA = false,
-                  .transposeB = true,
-                  .strideA = 0,
-                  .strideB = 0,
-                  .strideC = 0,
-                  .bias = false,
-                  .tf32 = false};
+    MatMul square = plainProduct(32, 32, 32);
+    square.transposeB = true;
     plan.step("Inc_0", {}, {x}, Launch{increment});
     plan.step("MatMul_0", {x, x}, {y}, square);
     plan.step("Inc_1", {}, {y}, Launch{increment});

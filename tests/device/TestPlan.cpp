@@ -17,6 +17,15 @@ uint64_t alignedUp(uint64_t bytes) {
 
 } // namespace
 
+MatMul plainProduct(int64_t m, int64_t n, int64_t k) {
+  MatMul product{};
+  product.batch = 1;
+  product.m = m;
+  product.n = n;
+  product.k = k;
+  return product;
+}
+
 TestPlan::TestPlan(const DeviceInfo &device) {
   plan.target = device.target;
   plan.precision = "fp32";

@@ -9,6 +9,9 @@
 
 namespace halftone::runtime::test {
 
+/// C [m, n] = A [m, k] B [k, n], not batched, plain in every respect.
+MatMul plainProduct(int64_t m, int64_t n, int64_t k);
+
 /// A plan of one arena and one program. Buffers lie apart, so that a write
 /// beyond one is seen.
 class TestPlan {
