@@ -43,75 +43,6 @@ FailureOr<graph::FusedOp> fusedOf(exec::KernelOp kernel) {
   return fused;
 }
 
-SmallVector<Value> buffersOf(graph::FusedOp fused) {
-  SmallVector<Value> tensors(fused.getInputs());
-  llvm::append_range(tensors, fused.getOutputs());
-  return tensors;
-}
-
-/// Opens a kernel entry whose arguments are the buffers.
-KernelFunction openCudaFunction(ModuleOp module, graph::FusedOp fused,
-                                KernelInfo &info) {
-  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  Location loc = fused.getLoc();
-  SmallVector<Value> tensors = buffersOf(fused);
-  SmallVector<Type> pointers(tensors.size(),
-                             LLVM::LLVMPointerType::get(b.getContext()));
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()), pointers);
-  auto function = b.create<LLVM::LLVMFuncOp>(loc, info.name, type);
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                    b.getUnitAttr());
-  Block *entry = function.addEntryBlock(b);
-  b.setInsertionPointToStart(entry);
-  KernelFunction kernel{fused, function, b, loc, {}, {}, {}, {}, info};
-  for (auto [n, tensor] : llvm::enumerate(tensors)) {
-    function.setArgAttr(n, LLVM::LLVMDialect::getAlignAttrName(),
-                        b.getI64IntegerAttr(16));
-    Type memref = bufferType(cast<RankedTensorType>(tensor.getType()));
-    kernel.buffers.push_back(
-        b.create<UnrealizedConversionCastOp>(loc, memref, entry->getArgument(n))
-            .getResult(0));
-  }
-  b.setInsertionPoint(b.create<LLVM::ReturnOp>(loc, ValueRange()));
-  kernel.b = b;
-  return kernel;
-}
-
-/// Opens `void NAME(ptr, i64, i64)` and loads the pointers.
-KernelFunction openCpuFunction(ModuleOp module, graph::FusedOp fused,
-                               KernelInfo &info) {
-  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  Location loc = fused.getLoc();
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext()),
-       i64 = b.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64, i64});
-  auto function = b.create<LLVM::LLVMFuncOp>(loc, info.name, type);
-  Block *entry = function.addEntryBlock(b);
-  b.setInsertionPointToStart(entry);
-  KernelFunction kernel{fused, function, b, loc, {}, {}, {}, {}, info};
-  for (auto [n, tensor] : llvm::enumerate(buffersOf(fused))) {
-    Value slot = b.create<LLVM::GEPOp>(
-        loc, pointer, pointer, entry->getArgument(0),
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(n)}, /*inbounds=*/true);
-    auto load = b.create<LLVM::LoadOp>(loc, pointer, slot);
-    load.setInvariant(true);
-    Type memref = bufferType(cast<RankedTensorType>(tensor.getType()));
-    kernel.buffers.push_back(
-        b.create<UnrealizedConversionCastOp>(loc, memref, load.getResult())
-            .getResult(0));
-  }
-  kernel.begin = b.create<arith::IndexCastOp>(loc, b.getIndexType(),
-                                              entry->getArgument(1));
-  kernel.end = b.create<arith::IndexCastOp>(loc, b.getIndexType(),
-                                            entry->getArgument(2));
-  auto end = b.create<LLVM::ReturnOp>(loc, ValueRange());
-  b.setInsertionPoint(end);
-  kernel.b = b;
-  return kernel;
-}
-
 LogicalResult checkTypes(graph::FusedOp fused) {
   for (Value v : buffersOf(fused))
     if (!isStorable(graph::elementTypeOf(v)))
@@ -129,25 +60,6 @@ bool needsLongIndices(graph::FusedOp fused) {
   return llvm::any_of(buffersOf(fused), isLong) ||
          (domain &&
           graph::numElements(domain.asArrayRef()) >= (int64_t(1) << 30));
-}
-
-/// What LLVM may rely on about a CUDA kernel's pointers: it then loads through
-/// the read-only path.
-void markArguments(KernelFunction &kernel) {
-  auto function = cast<LLVM::LLVMFuncOp>(kernel.function);
-  auto pairs = kernel.fused->getAttrOfType<DenseI64ArrayAttr>(kInPlace);
-  UnitAttr unit = UnitAttr::get(function.getContext());
-  unsigned inputs = kernel.fused.getInputs().size();
-  for (unsigned n = 0; n < kernel.buffers.size(); ++n) {
-    bool isInput = n < inputs, shared = isInput && kernel.writable[n];
-    for (int64_t k = 1; !isInput && pairs && k < pairs.size(); k += 2)
-      shared |= pairs[k] == static_cast<int64_t>(n - inputs);
-    if (shared)
-      continue;
-    function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), unit);
-    if (isInput)
-      function.setArgAttr(n, LLVM::LLVMDialect::getReadonlyAttrName(), unit);
-  }
 }
 
 enum class Schedule { Pointwise, Reduction, Scatter };
@@ -192,8 +104,8 @@ LogicalResult emitKernel(ModuleOp module, graph::FusedOp fused,
   if (failed(schedule) || failed(checkTypes(fused)))
     return failure();
   info.schedule = fused.getSchedule().str();
-  KernelFunction kernel = isCuda ? openCudaFunction(module, fused, info)
-                                 : openCpuFunction(module, fused, info);
+  KernelFunction kernel = isCuda ? KernelFunction::openCuda(module, fused, info)
+                                 : KernelFunction::openCpu(module, fused, info);
   kernel.writable.assign(fused.getInputs().size(), false);
   LogicalResult emitted = success();
   if (*schedule == Schedule::Reduction)
@@ -205,32 +117,11 @@ LogicalResult emitKernel(ModuleOp module, graph::FusedOp fused,
   else
     emitted = isCuda ? emitCudaPointwise(kernel) : emitCpuPointwise(kernel);
   if (isCuda && succeeded(emitted))
-    markArguments(kernel);
+    kernel.markArguments();
   return emitted;
 }
 
 } // namespace
-
-LogicalResult KernelFunction::noteReuse(const AccessProbe *probe) {
-  writable.assign(fused.getInputs().size(), false);
-  auto pairs = fused->getAttrOfType<DenseI64ArrayAttr>(kInPlace);
-  if (!pairs || pairs.empty())
-    return success();
-  SmallVector<SmallVector<unsigned>> may(fused.getOutputs().size());
-  if (probe)
-    may = probe->reusable();
-  for (int64_t k = 0; k + 1 < pairs.size(); k += 2) {
-    int64_t input = pairs[k], output = pairs[k + 1];
-    bool fits = output >= 0 && output < static_cast<int64_t>(may.size()) &&
-                llvm::is_contained(may[output], input);
-    if (!fits)
-      return fused.emitOpError("cannot write output ")
-             << output << " over input " << input
-             << ": other elements of it are read";
-    writable[input] = true;
-  }
-  return success();
-}
 
 SmallVector<SmallVector<unsigned>> inputsOutputsMayReuse(graph::FusedOp fused) {
   prepareContext(fused.getContext());

@@ -139,11 +139,7 @@ LogicalResult CpuColumns::emit() {
   info.workItems = nest.rows() / columns * blocks;
   info.grain =
       std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plan.count * width));
-  auto items =
-      s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
-  s.b.setInsertionPointToStart(items.getBody());
-  forms.setRange(items.getInductionVar(), 0, info.workItems - 1);
-  Value block = nest.setOuterRuns(s, items.getInductionVar(), blocks);
+  Value block = nest.setOuterRuns(s, enterItemLoop(s, kernel, forms), blocks);
   first = s.mul(block, s.constantIndex(width));
   present = s.constantIndex(width);
   if (columns % width)

@@ -74,32 +74,6 @@ private:
 
 } // namespace
 
-SmallVector<OutputGroup> groupOutputs(graph::FusedOp fused) {
-  SmallVector<OutputGroup> groups;
-  for (auto [o, v] : llvm::enumerate(fused.getOutputs())) {
-    ArrayRef<int64_t> shape = graph::shapeOf(v);
-    if (graph::numElements(shape) == 0)
-      continue;
-    auto same = llvm::find_if(groups, [&](const OutputGroup &g) {
-      return ArrayRef(g.domain) == shape;
-    });
-    if (same == groups.end()) {
-      groups.push_back({SmallVector<int64_t>(shape), {}});
-      same = std::prev(groups.end());
-    }
-    same->outputs.push_back(static_cast<unsigned>(o));
-  }
-  return groups;
-}
-
-FailureOr<Space> groupSpace(KernelFunction &kernel, const OutputGroup &group,
-                            bool alone) {
-  AccessProbe probe(kernel.fused, group.domain, group.outputs);
-  if (probe.hasFailed() || failed(kernel.noteReuse(alone ? &probe : nullptr)))
-    return failure();
-  return probe.collapse();
-}
-
 LogicalResult emitCpuPointwise(KernelFunction &kernel) {
   SmallVector<OutputGroup> groups = groupOutputs(kernel.fused);
   kernel.info.schedule = "pointwise";

@@ -23,11 +23,7 @@ public:
     info.workItems = nest.rows();
     info.grain =
         std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plan.count));
-    auto items =
-        s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
-    s.b.setInsertionPointToStart(items.getBody());
-    forms.setRange(items.getInductionVar(), 0, info.workItems - 1);
-    nest.setRow(s, items.getInductionVar());
+    nest.setRow(s, enterItemLoop(s, kernel, forms));
     for (size_t level = 0; level < plan.levels.size(); ++level) {
       pullRowValues(s, level);
       emitLevel(plan.levels[level]);

@@ -45,15 +45,10 @@ LogicalResult emitCpuScatter(KernelFunction &kernel) {
   Pull pull(kernel.fused, kernel.buffers, kernel.writable, forms);
   Value cells =
       s.b.create<memref::AllocaOp>(MemRefType::get({rows * columns}, f64));
-  auto items =
-      s.b.create<scf::ForOp>(kernel.begin, kernel.end, s.constantIndex(1));
-  s.b.setInsertionPointToStart(items.getBody());
-  forms.setRange(items.getInductionVar(), 0, kernel.info.workItems - 1);
+  Value item = enterItemLoop(s, kernel, forms);
   Value blocks = s.constantIndex(columnBlocks);
-  Value firstRow =
-      s.mul(s.div(items.getInductionVar(), blocks), s.constantIndex(rows));
-  Value firstColumn =
-      s.mul(s.rem(items.getInductionVar(), blocks), s.constantIndex(columns));
+  Value firstRow = s.mul(s.div(item, blocks), s.constantIndex(rows));
+  Value firstColumn = s.mul(s.rem(item, blocks), s.constantIndex(columns));
   Value ownRows = s.minimum(s.constantIndex(rows),
                             s.sub(s.constantIndex(plan->rows), firstRow));
   Value ownColumns =

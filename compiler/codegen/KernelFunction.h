@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/codegen/AccessProbe.h"
 #include "compiler/codegen/Codegen.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace halftone::codegen {
 
@@ -11,7 +12,17 @@ inline constexpr llvm::StringLiteral kDomain = "domain", kReduced = "reduced";
 /// On any graph.fused: pairs (input, output) that share memory.
 inline constexpr llvm::StringLiteral kInPlace = "in_place";
 
+/// Inputs, then outputs of a region.
+llvm::SmallVector<mlir::Value> buffersOf(graph::FusedOp fused);
+
 struct KernelFunction {
+  /// Opens a kernel entry whose arguments are the buffers.
+  static KernelFunction openCuda(mlir::ModuleOp module, graph::FusedOp fused,
+                                 KernelInfo &info);
+  /// Opens `void NAME(ptr, i64, i64)` and loads the pointers.
+  static KernelFunction openCpu(mlir::ModuleOp module, graph::FusedOp fused,
+                                KernelInfo &info);
+
   graph::FusedOp fused;
   mlir::Operation *function; ///< An llvm.func.
   mlir::OpBuilder b;         ///< At the end of the function's body.
@@ -26,6 +37,9 @@ struct KernelFunction {
   /// Fills `writable` from the region's `in_place`; fails with a diagnostic for
   /// a pair that the probe (none: any pair) does not allow.
   mlir::LogicalResult noteReuse(const AccessProbe *probe);
+  /// Tells LLVM what it may rely on about a CUDA kernel's pointers: it then
+  /// loads through the read-only path.
+  void markArguments();
   llvm::SmallVector<unsigned> allOutputs() {
     return llvm::to_vector(llvm::seq<unsigned>(0, fused.getOutputs().size()));
   }
@@ -41,6 +55,11 @@ mlir::LogicalResult emitCudaPointwise(KernelFunction &kernel);
 mlir::LogicalResult emitCudaReduction(KernelFunction &kernel,
                                       const AccessProbe &probe);
 mlir::LogicalResult emitCudaScatter(KernelFunction &kernel);
+
+/// Opens the loop over the kernel's work items and goes inside; gives the
+/// item's number. CPU only, once `info.workItems` is set.
+mlir::Value enterItemLoop(ScalarBuilder &s, KernelFunction &kernel,
+                          IndexForms &forms);
 
 /// The outputs of a region that have one shape.
 struct OutputGroup {
