@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what a build and its tests need, as far as it is missing: Debian or Ubuntu packages, a Python environment and the
 # ONNX library, the last two in $HALFTONE_CACHE (~/.cache/halftone). Quick when nothing is missing. Installs packages as
-# root or through sudo; otherwise it names them and stops.
+# root or through sudo; otherwise it names them and stops.   tools/setup.sh [--developer]   (also what tools/ci/tidy.sh needs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly PACKAGES=(
+# The names are the same in all releases that have LLVM 19: Debian 12 (oneDNN 2.6) and newer, Ubuntu 24.04 and newer (oneDNN 3).
+PACKAGES=(
   g++ cmake ninja-build ccache lld git pkg-config python3 python3-venv ca-certificates
   llvm-19-dev llvm-19-tools libmlir-19-dev mlir-19-tools clang-format-19
   libzstd-dev libcurl4-openssl-dev libedit-dev libxml2-dev zlib1g-dev
@@ -22,6 +23,25 @@ fail() {
   exit 1
 }
 
+# The system's own name, and a remedy where it has no LLVM 19.
+system_advice() {
+  local NAME="" ID="" VERSION_ID="" PRETTY_NAME="this system" first
+  [[ -r /etc/os-release ]] && . /etc/os-release
+  case $ID in
+    debian) first=12 ;;
+    ubuntu) first=24.04 ;;
+    *)
+      echo "$PRETTY_NAME is neither Debian nor Ubuntu; packages may have other names there"
+      return
+      ;;
+  esac
+  if [[ -n $VERSION_ID ]] && ! printf '%s\n' "$first" "$VERSION_ID" | sort -VC; then
+    echo "$PRETTY_NAME has no LLVM 19; use ${NAME%% *} $first or newer"
+  elif [[ $ID == ubuntu ]]; then
+    echo "LLVM 19 and oneDNN are in Ubuntu's component universe: add-apt-repository universe"
+  fi
+}
+
 missing_packages() {
   local package
   for package in "${PACKAGES[@]}"; do
@@ -32,7 +52,7 @@ missing_packages() {
 install_packages() {
   command -v dpkg-query >/dev/null ||
     fail "this is not Debian or Ubuntu; install the equivalents of: ${PACKAGES[*]}"
-  local missing=() root=() log=$HALFTONE_CACHE/apt.log
+  local missing=() root=() advice log=$HALFTONE_CACHE/apt.log
   mapfile -t missing < <(missing_packages)
   if ((${#missing[@]} == 0)); then
     return
@@ -49,7 +69,8 @@ install_packages() {
   { "${root[@]}" apt-get update && "${root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; } \
     >"$log" 2>&1 || {
     tail -15 "$log" >&2
-    fail "apt-get could not install: ${missing[*]} (whole log: $log)"
+    advice=$(system_advice)
+    fail "apt-get could not install: ${missing[*]} (whole log: $log)${advice:+; $advice}"
   }
 }
 
@@ -89,6 +110,14 @@ install_onnx() {
   say "onnx: $where"
 }
 
+case ${1:-} in
+  "") ;;
+  --developer) PACKAGES+=(clang-tidy-19) ;;
+  *)
+    echo "usage: tools/setup.sh [--developer]" >&2
+    exit 2
+    ;;
+esac
 mkdir -p "$HALFTONE_CACHE"
 install_packages
 install_python
