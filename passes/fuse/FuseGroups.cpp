@@ -2,9 +2,9 @@
 #include "passes/fuse/FuseGroups.h"
 #include "compiler/graph/Cleanup.h"
 #include "compiler/graph/GraphOps.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "passes/fuse/BuildFused.h"
 #include "passes/fuse/FusionGroup.h"
+#include "passes/fuse/OrderKernels.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -47,7 +47,7 @@ LogicalResult fuseGroups(ProgramOp program, const FuseOptions &options) {
     if (failed(buildFused(*group, options.fuse)))
       return failure();
   }
-  if (!sortTopologically(&block))
+  if (failed(orderKernels(block)))
     return program.emitError("fusion made a cycle of kernels");
   eraseDeadOps(block);
   return success();

@@ -76,10 +76,14 @@ bool readsOnce(Operation *op) {
 }
 
 FusionPlan::FusionPlan(Block &block, bool join) : join(join) {
-  for (auto [i, op] : llvm::enumerate(block))
-    order[&op] = static_cast<unsigned>(i);
-  for (Operation &op : block)
+  for (Operation &op : block) {
     place(&op);
+    FusionGroup *group = groupOf(&op);
+    KernelGraph::Node node = group ? group->node : graph.addNode();
+    nodes[&op] = node;
+    for (Operation *producer : producers(&op))
+      graph.addEdge(nodes.lookup(producer), node);
+  }
 }
 
 std::vector<FusionGroup *> FusionPlan::groups() const {
@@ -109,28 +113,13 @@ void FusionPlan::place(Operation *op) {
   FusionKind kind = fusionKind(op);
   if (kind == FusionKind::None)
     return;
-  FusionGroup *home = nullptr;
   if (join && kind != FusionKind::Scatter && kind != FusionKind::Window)
-    for (Operation *producer : producers(op)) {
-      FusionGroup *group = groupOf(producer);
-      if (!group || group == home || !canJoin(op, kind, *group) ||
-          wouldCycle(op, *group))
-        continue;
-      if (!home) {
-        home = group;
-        add(op, kind, *home);
-      } else if (canMerge(*home, *group) && !wouldCycle(op, *group, home)) {
-        for (Operation *member : group->ops) {
-          home->ops.insert(member);
-          membership[member] = home;
-        }
-        home->window |= group->window;
-        group->ops.clear();
-      }
-    }
-  if (home)
-    return;
+    for (Operation *producer : producers(op))
+      if (FusionGroup *group = groupOf(producer);
+          group && canJoin(op, kind, *group) && !wouldCycle(op, *group))
+        return add(op, kind, *group);
   all.push_back(std::make_unique<FusionGroup>());
+  all.back()->node = graph.addNode();
   add(op, kind, *all.back());
 }
 
@@ -166,18 +155,6 @@ bool FusionPlan::canJoin(Operation *op, FusionKind kind,
          shape == ArrayRef<int64_t>(rowShape(domain, group.reduced));
 }
 
-bool FusionPlan::canMerge(const FusionGroup &into,
-                          const FusionGroup &from) const {
-  if (into.scatter || from.scatter || into.optimizer != from.optimizer ||
-      into.ops.size() + from.ops.size() > kMaxOps)
-    return false;
-  if (into.domain != from.domain)
-    return false;
-  return into.reduced == from.reduced ||
-         (!from.isReduction() && !from.window &&
-          reducesInnermost(into.domain, into.reduced));
-}
-
 bool FusionPlan::isUsedOnlyBy(const FusionGroup &group, Operation *op) const {
   for (Operation *member : group.ops)
     for (Operation *user : member->getUsers())
@@ -186,52 +163,12 @@ bool FusionPlan::isUsedOnlyBy(const FusionGroup &group, Operation *op) const {
   return true;
 }
 
-bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group,
-                            const FusionGroup *also) const {
-  unsigned first = order.size();
-  for (Operation *member : group.ops)
-    first = std::min(first, order.lookup(member));
-  if (also)
-    for (Operation *member : also->ops)
-      first = std::min(first, order.lookup(member));
-  auto inside = [&](Operation *x) {
-    FusionGroup *g = groupOf(x);
-    return g && (g == &group || g == also);
-  };
-  // Walk up from everything that the joint kernel would wait for; meeting the
-  // kernel itself is a cycle. A group is walked as a whole.
-  SmallVector<Operation *> stack;
-  llvm::DenseSet<Operation *> seen;
-  auto push = [&](Operation *x) {
-    for (Operation *producer : producers(x))
-      if (order.lookup(producer) >= first || groupOf(producer))
-        if (seen.insert(producer).second)
-          stack.push_back(producer);
-  };
-  auto pushOutside = [&](Operation *x) {
-    for (Operation *producer : producers(x))
-      if (!inside(producer) && seen.insert(producer).second)
-        stack.push_back(producer);
-  };
-  pushOutside(op);
-  for (const FusionGroup *g : {&group, also})
-    if (g)
-      for (Operation *member : g->ops)
-        pushOutside(member);
-  while (!stack.empty()) {
-    Operation *x = stack.pop_back_val();
-    if (inside(x))
-      return true;
-    if (FusionGroup *g = groupOf(x)) {
-      for (Operation *member : g->ops) {
-        seen.insert(member);
-        push(member);
-      }
-    } else {
-      push(x);
-    }
-  }
-  return false;
+bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group) {
+  SmallVector<KernelGraph::Node> others;
+  for (Operation *producer : producers(op))
+    if (groupOf(producer) != &group)
+      others.push_back(nodes.lookup(producer));
+  return graph.mayReach(group.node, others);
 }
 
 } // namespace halftone::passes

@@ -3,6 +3,7 @@
 // one.
 #pragma once
 #include "compiler/graph/GraphDialect.h"
+#include "passes/fuse/KernelGraph.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include <memory>
@@ -34,6 +35,7 @@ struct FusionGroup {
   bool optimizer =
       false; ///< apart from the rest: gradients must be complete without it
   llvm::SetVector<mlir::Operation *> ops;
+  KernelGraph::Node node = 0; ///< in the plan's graph
   bool isReduction() const { return !reduced.empty(); }
 };
 
@@ -49,23 +51,24 @@ public:
   }
   /// Non-empty groups in order of their last op.
   std::vector<FusionGroup *> groups() const;
+  /// What finding the groups has cost, in edges looked at.
+  size_t steps() const { return graph.steps(); }
 
 private:
   void place(mlir::Operation *op);
   bool canJoin(mlir::Operation *op, FusionKind kind,
                const FusionGroup &group) const;
-  bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
-  /// Whether something outside `group` lies on a path from the group to `op`
-  /// (or to an op of `also`).
-  bool wouldCycle(mlir::Operation *op, const FusionGroup &group,
-                  const FusionGroup *also = nullptr) const;
+  /// Whether something outside `group` lies, or may lie, on a path from the
+  /// group to `op`.
+  bool wouldCycle(mlir::Operation *op, const FusionGroup &group);
   bool isUsedOnlyBy(const FusionGroup &group, mlir::Operation *op) const;
   void add(mlir::Operation *op, FusionKind kind, FusionGroup &group);
 
   bool join;
   std::vector<std::unique_ptr<FusionGroup>> all;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> membership;
-  llvm::DenseMap<mlir::Operation *, unsigned> order;
+  KernelGraph graph;
+  llvm::DenseMap<mlir::Operation *, KernelGraph::Node> nodes;
 };
 
 } // namespace halftone::passes
