@@ -4,6 +4,8 @@
 #include "frontends/onnx/ModelFile.h"
 #include "frontends/onnx/Rebatch.h"
 #include "frontends/onnx/VerifyModel.h"
+#include "frontends/onnx/VerifyText.h"
+#include "google/protobuf/stubs/logging.h"
 #include "llvm/ADT/StringSet.h"
 #include <filesystem>
 
@@ -26,7 +28,8 @@ public:
                    const DiagnosticLog &parsing) {
     model = std::move(parsed);
     log.append(parsing);
-    if (model && verifyVersions(*model, log) && readData() && prepare())
+    if (model && verifyText(*model, log) && verifyVersions(*model, log) &&
+        readData() && prepare())
       importProgram();
     result.diagnostics = log.take();
     if (llvm::any_of(result.diagnostics, [](const Diagnostic &d) {
@@ -137,8 +140,11 @@ private:
 
 } // namespace
 
-/// ONNX and Protobuf throw; nothing of that leaves this folder.
+/// ONNX and Protobuf throw, and Protobuf writes to stderr; nothing of that
+/// leaves this folder.
 static ImportResult guarded(llvm::function_ref<ImportResult()> import) {
+  // What is wrong with a file is said in our words alone.
+  google::protobuf::LogSilencer silence;
   try {
     return import();
   } catch (const std::exception &failure) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/ModelFile.h"
 #include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/stubs/logging.h"
 #include <climits>
 #include <filesystem>
 #include <fstream>
@@ -13,34 +12,33 @@ constexpr char kExport[] = "export the module with `tools/export_torch.py`, or "
                            "with `torch.onnx.export(module, batch, "
                            "\"model.onnx\", dynamo=True, optimize=False)`";
 
-/// What the first bytes say the file is, with the remedy; empty if nothing
-/// known.
-std::string foreignFormat(llvm::StringRef bytes) {
+struct ForeignFormat {
+  llvm::StringRef what, remedy, more = "";
+};
+
+/// What the first bytes say the file is; null if nothing known.
+std::optional<ForeignFormat> foreignFormat(llvm::StringRef bytes) {
+  constexpr char kConvert[] = "convert it with tf2onnx first";
   if (bytes.starts_with("PK\x03\x04"))
-    return std::string(
-               "is a zip archive, most likely a PyTorch file (.pt, .pth): ") +
-           kExport;
+    return {{"a zip archive, most likely a PyTorch file (.pt, .pth)", kExport}};
   if (bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
-    return std::string("is a Python pickle, most likely an old PyTorch file "
-                       "(.pt, .pth): ") +
-           kExport;
+    return {{"a Python pickle, most likely an old PyTorch file (.pt, .pth)",
+             kExport}};
   // Safetensors: the header's length in 8 bytes, then JSON.
   if (bytes.size() > 9 && bytes[8] == '{' &&
       bytes.substr(4, 4) == llvm::StringRef("\0\0\0\0", 4))
-    return std::string(
-               "is a safetensors file, which holds weights but no graph: ") +
-           kExport + ", then give the weights with --weights";
+    return {{"a safetensors file, which holds weights but no graph", kExport,
+             ", then give the weights with --weights"}};
   if (bytes.starts_with("GGUF"))
-    return std::string("is a GGUF file, which holds weights but no graph: ") +
-           kExport;
+    return {{"a GGUF file, which holds weights but no graph", kExport}};
   if (bytes.starts_with("\x89HDF"))
-    return "is an HDF5 file (Keras?): convert it with tf2onnx first";
+    return {{"an HDF5 file (Keras?)", kConvert}};
   if (bytes.size() > 8 && bytes.substr(4, 4) == "TFL3")
-    return "is a TensorFlow Lite file: convert it with tf2onnx first";
+    return {{"a TensorFlow Lite file", kConvert}};
   if (bytes.starts_with("version https://git-lfs"))
-    return "is only a Git LFS pointer: fetch the file itself with `git lfs "
-           "pull`";
-  return "";
+    return {{"only a Git LFS pointer",
+             "fetch the file itself with `git lfs pull`"}};
+  return std::nullopt;
 }
 
 } // namespace
@@ -77,8 +75,9 @@ std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes,
     log.error("the file is empty");
     return nullptr;
   }
-  if (std::string foreign = foreignFormat(bytes); !foreign.empty()) {
-    log.error("the file " + foreign);
+  if (auto foreign = foreignFormat(bytes)) {
+    log.error("the file is " + foreign->what + ": " + foreign->remedy +
+              foreign->more);
     return nullptr;
   }
   if (bytes.size() > INT_MAX) {
@@ -86,7 +85,6 @@ std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes,
               "export it with external data");
     return nullptr;
   }
-  google::protobuf::LogSilencer silence;
   auto model = std::make_unique<onnx::ModelProto>();
   google::protobuf::io::CodedInputStream stream(
       reinterpret_cast<const uint8_t *>(bytes.data()),

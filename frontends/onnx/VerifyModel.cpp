@@ -64,17 +64,31 @@ struct NodeGraph {
   std::vector<bool> live;
 };
 
+/// Names, each with those it is found at, in the order of the file.
+using Findings = llvm::MapVector<std::string, std::vector<std::string>,
+                                 std::map<std::string, unsigned>>;
+
+std::string list(const Findings &findings) {
+  std::string text;
+  for (const auto &[name, places] : findings)
+    text += (text.empty() ? "" : "; ") + name + " (" + joinNames(places) + ")";
+  return text;
+}
+
 bool buildEdges(const GraphProto &graph, NodeGraph &edges, DiagnosticLog &log) {
   for (const auto &input : graph.input())
     edges.producers[input.name()] = -1;
   for (const auto &initializer : graph.initializer())
     edges.producers[initializer.name()] = -1;
+  Findings twice, unknown;
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &output : graph.node(i).output())
       if (!output.empty() && !edges.producers.try_emplace(output, i).second)
-        log.error("value '" + output +
-                  "' is produced twice, the second time by node '" +
-                  graph.node(i).name() + "'");
+        twice[output].push_back(graph.node(i).name());
+  if (!twice.empty())
+    log.error(
+        counted(twice.size(), "value") + (twice.size() == 1 ? " is" : " are") +
+        " produced twice, the second time by the nodes named: " + list(twice));
   edges.users.resize(graph.node_size());
   edges.pending.resize(graph.node_size());
   edges.live.resize(graph.node_size());
@@ -84,8 +98,7 @@ bool buildEdges(const GraphProto &graph, NodeGraph &edges, DiagnosticLog &log) {
         continue;
       auto found = edges.producers.find(input);
       if (found == edges.producers.end()) {
-        log.error("node '" + graph.node(i).name() + "' reads '" + input +
-                  "', which nothing produces");
+        unknown[input].push_back(graph.node(i).name());
       } else if (found->second >= 0) {
         edges.users[found->second].push_back(i);
         ++edges.pending[i];
@@ -93,7 +106,11 @@ bool buildEdges(const GraphProto &graph, NodeGraph &edges, DiagnosticLog &log) {
     }
   for (const auto &output : graph.output())
     if (!edges.producers.contains(output.name()))
-      log.error("nothing produces the graph's output '" + output.name() + "'");
+      unknown[output.name()].push_back("the graph's outputs");
+  if (!unknown.empty())
+    log.error("nothing produces " + counted(unknown.size(), "value") +
+              " of the graph, with the nodes that read " +
+              (unknown.size() == 1 ? "it: " : "them: ") + list(unknown));
   return !log.hasErrors();
 }
 
@@ -190,9 +207,7 @@ public:
     }
   }
 
-  llvm::MapVector<std::string, std::vector<std::string>,
-                  std::map<std::string, unsigned>>
-      unsupported;
+  Findings unsupported;
 
 private:
   mlir::MLIRContext *context;
@@ -208,12 +223,9 @@ bool verifyOperators(mlir::MLIRContext *context, const ModelProto &model,
   scan.visit(model.graph().node(), opsetVersion(model), "");
   if (scan.unsupported.empty())
     return true;
-  std::string list;
-  for (const auto &[op, nodes] : scan.unsupported)
-    list += (list.empty() ? "" : "; ") + op + " (" + joinNames(nodes) + ")";
   log.error(counted(scan.unsupported.size(), "operator") + " of the model " +
             (scan.unsupported.size() == 1 ? "is" : "are") +
-            " not supported, with their nodes: " + list);
+            " not supported, with their nodes: " + list(scan.unsupported));
   return false;
 }
 

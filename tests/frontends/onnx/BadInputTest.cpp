@@ -116,15 +116,59 @@ TEST_F(BadInputTest, cyclicGraph) {
 TEST_F(BadInputTest, valuesThatNothingProduces) {
   EXPECT_THAT(errorOf(textModel(
                   "g (float[4] x) => (float[4] y) { [n] y = Add(x, ghost) }")),
-              AllOf(HasSubstr("node 'n' reads 'ghost'"),
-                    HasSubstr("nothing produces")));
+              HasSubstr("nothing produces 1 value of the graph, with the "
+                        "nodes that read it: ghost (n)"));
   EXPECT_THAT(
       errorOf(textModel("g (float[4] x) => (float[4] z) { y = Relu(x) }")),
-      HasSubstr("output 'z'"));
+      HasSubstr("z (the graph's outputs)"));
   EXPECT_THAT(
       errorOf(textModel(
           "g (float[4] x) => (float[4] y) { y = Relu(x) [again] y = Neg(x) }")),
-      HasSubstr("produced twice"));
+      HasSubstr("1 value is produced twice, the second time by the nodes "
+                "named: y (again)"));
+}
+
+TEST_F(BadInputTest, allUndefinedValuesAtOnce) {
+  std::string nodes;
+  for (const char *node : {"a", "b", "c"})
+    nodes += std::string("[") + node + "] " + node + " = Add(ghost, phantom) ";
+  EXPECT_THAT(errorOf(textModel("g (float[4] x) => (float[4] y, float[4] z) {" +
+                                nodes + "[d] y = Neg(spook)}")),
+              HasSubstr("nothing produces 4 values of the graph, with the "
+                        "nodes that read them: ghost (a, b, c); phantom (a, b, "
+                        "c); spook (d); z (the graph's outputs)"));
+}
+
+TEST_F(BadInputTest, namesThatAreNoText) {
+  auto model = textModel(
+      "g (float[4] x) => (float[4] y) { [a] t = Relu(x) [b] y = Neg(t) }");
+  auto spoilt = [&](auto spoil) {
+    onnx::ModelProto copy = model;
+    spoil(copy, *copy.mutable_graph()->mutable_node(1));
+    testing::internal::CaptureStderr();
+    std::string error = errorsOf(copy.SerializeAsString());
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 0) << error;
+    return error;
+  };
+  EXPECT_THAT(spoilt([](auto &, auto &node) { node.set_name("b\xff\n"); }),
+              HasSubstr("1 name in the file is not valid UTF-8: "
+                        "graph.node[1].name 'b\\FF\\0A'"));
+  EXPECT_THAT(spoilt([](auto &, auto &node) { node.set_op_type("\xc3("); }),
+              HasSubstr("graph.node[1].op_type '\\C3('"));
+  EXPECT_THAT(spoilt([](auto &, auto &node) { node.set_domain("\xfe"); }),
+              HasSubstr("graph.node[1].domain '\\FE'"));
+  EXPECT_THAT(spoilt([](auto &, auto &node) {
+                node.add_attribute()->set_name("\x80");
+              }),
+              HasSubstr("graph.node[1].attribute[0].name '\\80'"));
+  EXPECT_THAT(spoilt([](auto &graph, auto &node) {
+                node.set_output(0, "\xff");
+                graph.mutable_graph()->mutable_output(0)->set_name("\xff");
+              }),
+              AllOf(HasSubstr("2 names in the file are not valid UTF-8"),
+                    HasSubstr("graph.node[1].output[0] '\\FF'"),
+                    HasSubstr("graph.output[0].name '\\FF'")));
 }
 
 TEST_F(BadInputTest, allUnsupportedOperatorsAtOnce) {
