@@ -125,6 +125,15 @@ FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
              << options.targetFrom << " " << typeText(target) << " shifted by "
              << options.shift << " does not give labels for logits "
              << typeText(logits);
+    auto labels = dyn_cast<IntegerType>(elementTypeOf(target));
+    if (!labels || labels.getWidth() == 1)
+      return program.emitError("--target-from ")
+             << options.targetFrom << " holds " << elementTypeOf(target)
+             << ": labels are integers";
+    if (options.shift && !llvm::isIntN(labels.getWidth(), options.ignoreIndex))
+      return program.emitError("--ignore-index ")
+             << options.ignoreIndex << " does not fit " << labels
+             << " of --target-from " << options.targetFrom;
     if (options.shift)
       target = shiftLabels(b, target, options.shift, options.ignoreIndex);
   }

@@ -4,6 +4,7 @@
 #include "tools/halftone/CompileCommand.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/plan/PlanWriter.h"
+#include "tools/halftone/Output.h"
 #include "tools/halftone/WeightsFile.h"
 #include <fmt/format.h>
 
@@ -11,10 +12,6 @@ using namespace mlir;
 
 namespace halftone::tools {
 namespace {
-
-void say(const char *severity, const std::string &message) {
-  fmt::print(stderr, "{}: {}\n", severity, message);
-}
 
 /// Prints diagnostics as "error: node 'NAME': message", each once.
 class DiagnosticPrinter {
@@ -84,9 +81,26 @@ int64_t batchRows(const proto::Plan &plan) {
   return rows ? rows : 1;
 }
 
-void printSummary(const CompileFlags &flags, const CompileRequest &request,
-                  const passes::CompileResult &result,
-                  const std::filesystem::path &weights) {
+/// What the loss reads, with every default as the plan has it.
+std::string describeLoss(const CompileRequest &request,
+                         const proto::Plan &plan) {
+  const passes::LossOptions &loss = request.compile.loss;
+  if (loss.kind == passes::LossKind::Output)
+    return fmt::format("the model's output '{}'", loss.output);
+  std::string text = fmt::format("{} of '{}'", plan.loss(), plan.logits());
+  if (loss.kind != passes::LossKind::CrossEntropy)
+    return text + ", labels 'target'";
+  return text + fmt::format(", class axis {}, ignore index {}, labels {}",
+                            plan.class_axis(), plan.ignore_index(),
+                            loss.targetFrom.empty()
+                                ? "'target'"
+                                : fmt::format("'{}' shifted by {}",
+                                              loss.targetFrom, loss.shift));
+}
+
+std::string summary(const CompileFlags &flags, const CompileRequest &request,
+                    const passes::CompileResult &result,
+                    const std::filesystem::path &weights) {
   const proto::Plan &plan = result.plan;
   int64_t trained = 0, count = 0;
   for (const proto::Parameter &parameter : plan.parameters())
@@ -98,19 +112,26 @@ void printSummary(const CompileFlags &flags, const CompileRequest &request,
       trained += elements;
       ++count;
     }
-  fmt::print("model      {}, batch {}\n", flags.model, plan.batch());
-  fmt::print("trainable  {} parameters, {} elements\n", count, trained);
-  fmt::print("recipe     {}\n", request.recipeJson);
-  fmt::print("precision  {}: {:.1f} % of the products' FLOPs in the low type, "
-             "{} casts\n",
-             request.precisionName, 100 * result.precision.lowShare(),
-             result.precision.casts);
-  fmt::print("steps      train {}, eval {}; {} kernels\n",
-             plan.train().steps_size(), plan.eval().steps_size(),
-             plan.kernels_size());
-  fmt::print("plan       {}\n", flags.out);
+  std::string text =
+      fmt::format("model      {}, batch {}\n", flags.model, plan.batch());
+  text +=
+      fmt::format("trainable  {} parameters, {} elements\n", count, trained);
+  text += fmt::format(
+      "target     {}{}\n", request.targetName,
+      request.architecture.empty() ? "" : ", " + request.architecture);
+  text += fmt::format("loss       {}\n", describeLoss(request, plan));
+  text += fmt::format("recipe     {}\n", request.recipeJson);
+  text += fmt::format("precision  {}: {:.1f} % of the products' FLOPs in the "
+                      "low type, {} casts\n",
+                      request.precisionName, 100 * result.precision.lowShare(),
+                      result.precision.casts);
+  text += fmt::format("steps      train {}, eval {}; {} kernels\n",
+                      plan.train().steps_size(), plan.eval().steps_size(),
+                      plan.kernels_size());
+  text += fmt::format("plan       {}\n", flags.out);
   if (!weights.empty())
-    fmt::print("weights    {}\n", weights.string());
+    text += fmt::format("weights    {}\n", weights.string());
+  return text;
 }
 
 int fail(const runtime::Status &status) {
@@ -199,8 +220,9 @@ int runCompile(const CompileFlags &flags) {
   for (const std::string &notice : result->precision.notices)
     say("notice", notice);
   if (!result->complete) {
-    import.module->print(llvm::outs());
-    return 0;
+    std::string text;
+    llvm::raw_string_ostream(text) << **import.module;
+    return print(text);
   }
 
   proto::Plan &plan = result->plan;
@@ -218,8 +240,7 @@ int runCompile(const CompileFlags &flags) {
     return fail(status);
   if (!plan.weights_file().empty())
     weights = weightsPath(out);
-  printSummary(flags, *request, *result, weights);
-  return 0;
+  return print(summary(flags, *request, *result, weights));
 }
 
 } // namespace halftone::tools

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/halftone/CompileFlags.h"
+#include "tools/halftone/VerifyFlags.h"
 
 namespace halftone::tools {
 
@@ -17,9 +18,8 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
   command.add_option("--class-axis", f.classAxis,
                      "class axis of the logits (default: 1 for rank 4 and "
                      "above, else the last)");
-  command
-      .add_option("--ignore-index", f.ignoreIndex, "label that does not count")
-      ->capture_default_str();
+  command.add_option("--ignore-index", f.ignoreIndex,
+                     "label that does not count (default: -100)");
   command.add_option("--target-from", f.targetFrom,
                      "model input whose values are the labels");
   command.add_option("--shift", f.shift,
@@ -102,19 +102,23 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
       .add_option("--dump-phases", f.dumpPhases,
                   "write the IR after each phase into a folder")
       ->type_name("DIR");
+  for (const char *whole : {"--class-axis", "--ignore-index", "--shift",
+                            "--batch", "--scale-interval"})
+    command.get_option(whole)->check(wholeNumber());
   for (const char *later : {"--recipe", "--task", "--policy", "--ranges",
                             "--weights", "--scale-hysteresis", "--recompute",
                             "--recompute-at", "--memory-budget"})
     command.add_option_function<std::string>(
         later,
         [later](const std::string &) {
-          throw CLI::ValidationError(later, "is not available yet");
+          throw CLI::ValidationError(std::string(later) +
+                                     " is not available yet");
         },
         "not available yet");
   command.add_flag_function(
       "--fast",
       [](int64_t) {
-        throw CLI::ValidationError("--fast", "is not available yet");
+        throw CLI::ValidationError("--fast is not available yet");
       },
       "not available yet");
 }

@@ -18,11 +18,9 @@ struct CompileFlags {
                                   precision = "auto";
   std::string init = "weights", batchNorm = "train", dropout = "on",
               lossScale = "auto", optimize = "full", compileTo, dumpPhases;
-  std::optional<int64_t> classAxis, batch;
-  int64_t ignoreIndex = -100, shift = 0;
+  std::optional<int64_t> classAxis, batch, ignoreIndex, shift, scaleInterval;
   std::optional<double> lr, momentum, weightDecay, eps, scaleInit, scaleGrowth,
       scaleBackoff, scaleMin, scaleMax;
-  std::optional<int64_t> scaleInterval;
   bool nesterov = false, keepCasts = false;
   std::vector<std::string> dims, freeze, train, allow, infer, deny, clear,
       colors;

@@ -2,6 +2,7 @@
 #include "tools/halftone/Inspect.h"
 #include "runtime/plan/PlanReader.h"
 #include "tools/halftone/InspectText.h"
+#include "tools/halftone/Output.h"
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -144,37 +145,33 @@ int runInspect(const InspectFlags &flags) {
   for (auto [given, option] : {std::pair(!flags.html.empty(), "--html"),
                                {!flags.onnx.empty(), "--onnx"}})
     if (given) {
-      fmt::print(stderr, "error: halftone inspect {} is not available yet\n",
-                 option);
+      say("error",
+          fmt::format("halftone inspect {} is not available yet", option));
       return 2;
     }
   auto plan = runtime::readPlan(flags.plan);
   if (!plan.ok()) {
-    fmt::print(stderr, "error: {}\n", plan.status().message());
+    say("error", plan.status().message());
     return plan.status().code() == runtime::StatusCode::InvalidInput ? 2 : 1;
   }
-  if (flags.json) {
-    fmt::print("{}", inspectJson(**plan));
-    return 0;
-  }
-  if (flags.dot) {
-    fmt::print("{}", inspectDot(**plan));
-    return 0;
-  }
+  if (flags.json)
+    return print(inspectJson(**plan));
+  if (flags.dot)
+    return print(inspectDot(**plan));
+  if (flags.explain.empty())
+    return print(inspectTable(**plan));
+  std::string all;
   for (const std::string &name : flags.explain) {
     std::string text = explainNode(**plan, name);
     if (text.empty()) {
-      fmt::print(stderr,
-                 "error: the plan has no node whose name contains '{}'; "
-                 "halftone inspect {} lists them\n",
-                 name, flags.plan);
+      say("error", fmt::format("the plan has no node whose name contains '{}'; "
+                               "halftone inspect {} lists them",
+                               name, flags.plan));
       return 2;
     }
-    fmt::print("{}", text);
+    all += text;
   }
-  if (flags.explain.empty())
-    fmt::print("{}", inspectTable(**plan));
-  return 0;
+  return print(all);
 }
 
 } // namespace halftone::tools

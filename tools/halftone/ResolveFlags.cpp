@@ -2,7 +2,8 @@
 // What the flags of `halftone compile` mean; every refusal names the option,
 // its value and what is allowed.
 #include "tools/halftone/CompileFlags.h"
-#include <cmath>
+#include "tools/halftone/VerifyFlags.h"
+#include <climits>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -52,13 +53,11 @@ llvm::Error resolveImport(const CompileFlags &flags, CompileRequest &request) {
     auto extent = equals == std::string::npos
                       ? std::nullopt
                       : parseInt(dim.substr(equals + 1));
-    if (!extent || *extent < 1 || equals == 0)
-      return refuse(
-          fmt::format("--dim {}: expected NAME=N with N of at least 1", dim));
+    if (!extent || *extent < 1 || *extent > INT_MAX || equals == 0)
+      return refuse(fmt::format("--dim {}: expected NAME=N with N from 1 to {}",
+                                dim, INT_MAX));
     request.import.dims.emplace_back(dim.substr(0, equals), *extent);
   }
-  if (flags.batch && *flags.batch < 1)
-    return refuse(fmt::format("--batch {}: expected at least 1", *flags.batch));
   for (const auto *list : {&flags.freeze, &flags.train})
     for (const std::string &pattern : *list)
       try {
@@ -100,9 +99,9 @@ llvm::Error resolveLoss(const CompileFlags &flags, passes::LossOptions &loss) {
   }
   loss.logits = flags.logits;
   loss.classAxis = flags.classAxis;
-  loss.ignoreIndex = flags.ignoreIndex;
+  loss.ignoreIndex = flags.ignoreIndex.value_or(loss.ignoreIndex);
   loss.targetFrom = flags.targetFrom;
-  loss.shift = flags.shift;
+  loss.shift = flags.shift.value_or(0);
   return llvm::Error::success();
 }
 
@@ -118,11 +117,6 @@ llvm::Error resolveOptimizer(const CompileFlags &flags,
     return refuse(fmt::format("--optimizer {}: expected sgd, adam or adamw",
                               flags.optimizer));
   bool sgd = o.kind == passes::OptimizerKind::Sgd;
-  if (!sgd && (flags.momentum || flags.nesterov))
-    return refuse(fmt::format(
-        "--momentum and --nesterov belong to sgd, not to {}", flags.optimizer));
-  if (sgd && (!flags.betas.empty() || flags.eps))
-    return refuse("--betas and --eps belong to adam and adamw, not to sgd");
   // PyTorch's defaults.
   o.learningRate = flags.lr.value_or(sgd ? 0.01 : 1e-3);
   o.momentum = flags.momentum.value_or(0);
@@ -142,22 +136,6 @@ llvm::Error resolveOptimizer(const CompileFlags &flags,
     o.beta1 = *first;
     o.beta2 = *second;
   }
-  for (auto [name, value] :
-       {std::pair("--lr", o.learningRate), std::pair("--momentum", o.momentum),
-        std::pair("--weight-decay", o.weightDecay),
-        std::pair("--eps", o.epsilon)})
-    if (!std::isfinite(value))
-      return refuse(
-          fmt::format("{} {}: expected a finite number", name, value));
-  if (!(o.learningRate >= 0) || !(o.momentum >= 0) || !(o.weightDecay >= 0) ||
-      !(o.epsilon > 0))
-    return refuse("--lr, --momentum and --weight-decay must not be negative, "
-                  "--eps must be positive");
-  if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-    return refuse(
-        fmt::format("--betas {}: both must be in [0, 1)", flags.betas));
-  if (o.nesterov && o.momentum == 0)
-    return refuse("--nesterov needs --momentum");
   return llvm::Error::success();
 }
 
@@ -201,11 +179,6 @@ llvm::Error resolveLossScale(const CompileFlags &flags, bool fp16,
         "--loss-scale {}: expected auto, off, static:X, or dynamic[:INIT]",
         flags.lossScale));
   }
-  if (!(scale.growth >= 1) || !(scale.backoff > 0 && scale.backoff < 1) ||
-      scale.interval < 1 || !(scale.minimum > 0) ||
-      !(scale.maximum >= scale.minimum) || !(scale.init > 0))
-    return refuse("loss scale: growth must be at least 1, backoff between 0 "
-                  "and 1, interval at least 1, 0 < min <= max");
   return llvm::Error::success();
 }
 
@@ -286,6 +259,8 @@ llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
     return error;
   if (auto error = resolveLossScale(flags, request.precisionName == "fp16",
                                     options.lossScale))
+    return error;
+  if (auto error = verifyFlags(flags, request))
     return error;
   options.normalize.trainBatchNorm = flags.batchNorm == "train";
   options.normalize.dropout = flags.dropout == "on";

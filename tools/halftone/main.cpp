@@ -3,8 +3,10 @@
 // one do the work.
 #include "tools/halftone/CompileCommand.h"
 #include "tools/halftone/Inspect.h"
+#include "tools/halftone/Output.h"
 #include "llvm/Config/llvm-config.h"
 #include <fmt/format.h>
+#include <sstream>
 
 using namespace halftone::tools;
 
@@ -15,6 +17,21 @@ std::string version() {
                      "LLVM/MLIR {}, ONNX {}, Protobuf {}",
                      HALFTONE_VERSION, LLVM_VERSION_STRING,
                      HALFTONE_ONNX_VERSION, HALFTONE_PROTOBUF_VERSION);
+}
+
+/// --help and --version end the parsing as well, with text for stdout.
+int finishParse(const CLI::App &app, const CLI::ParseError &error) {
+  std::ostringstream out, complaint;
+  if (app.exit(error, out, complaint) == 0)
+    return print(out.str());
+  std::string command = "halftone", what = error.what();
+  if (auto rest = app.remaining();
+      app.get_subcommands().empty() && !rest.empty())
+    what = fmt::format("there is no command or option '{}'", rest.front());
+  for (const CLI::App *chosen : app.get_subcommands())
+    command += " " + chosen->get_name();
+  say("error", fmt::format("{} (see {} --help)", what, command));
+  return 2;
 }
 
 } // namespace
@@ -43,12 +60,12 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return finishParse(app, error);
   }
   for (CLI::App *command : later)
     if (*command) {
-      fmt::print(stderr, "error: halftone {} is not available yet\n",
-                 command->get_name());
+      say("error",
+          fmt::format("halftone {} is not available yet", command->get_name()));
       return 2;
     }
   return *compile ? runCompile(compileFlags) : runInspect(inspectFlags);
