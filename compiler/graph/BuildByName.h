@@ -17,10 +17,10 @@ llvm::ArrayRef<mlir::StringAttr> attributeNames(mlir::MLIRContext *context,
                                                 llvm::StringRef name);
 
 /// Creates `graph.NAME`: defaults are filled in, result types inferred, the op
-/// verified. Errors are emitted at `loc`: unknown name, shapes or attribute
-/// values that do not fit. `operandGroups` gives one entry a formal operand (an
-/// absent optional one is empty), so that optional and variadic operands keep
-/// their places.
+/// verified. Errors are emitted at `loc`: unknown name, operands that are
+/// missing or too many, shapes or attribute values that do not fit.
+/// `operandGroups` gives one entry a formal operand (an absent optional one is
+/// empty), so that optional and variadic operands keep their places.
 llvm::FailureOr<mlir::Operation *>
 buildByName(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
             llvm::ArrayRef<llvm::SmallVector<mlir::Value>> operandGroups,

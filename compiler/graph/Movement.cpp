@@ -34,7 +34,10 @@ void replaceByReshape(Operation *op, PatternRewriter &rewriter) {
 Value emitNumber(ScalarBuilder &b, Type elementType, double value) {
   if (isa<FloatType>(elementType))
     return b.constant(value);
-  return b.constantInt(static_cast<int64_t>(value), elementType);
+  // Unsigned bytes are i32 in registers.
+  Type scalar =
+      elementType.isUnsignedInteger() ? b.b.getI32Type() : elementType;
+  return b.constantInt(static_cast<int64_t>(value), scalar);
 }
 
 Value emitZero(ScalarBuilder &b, Type elementType) {

@@ -57,7 +57,7 @@ public:
           "' is no tensor of known rank: export the model with example inputs");
       return;
     }
-    if (elementBytes(type.elem_type()) == 0)
+    if (!canBeStored(type.elem_type()))
       log.error("input '" + input.name() + "' has the element type " +
                 typeName(type.elem_type()) + ", which is not supported");
     InputShape shape{input.name(), type.elem_type(), {}};

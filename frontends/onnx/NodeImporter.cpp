@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/NodeImporter.h"
 #include "frontends/onnx/Signature.h"
+#include "frontends/onnx/TensorData.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -137,6 +138,13 @@ bool NodeImporter::verifyResult(const Node &node, StringRef name,
     return false;
   }
   auto known = inferred.find(name);
+  if (known != inferred.end() && result.value && known->second.onnxType &&
+      !canBeStored(known->second.onnxType)) {
+    fail(node, "output '" + name + "' would be " +
+                   typeName(known->second.onnxType) +
+                   ", which a plan cannot hold: use int32 or int64");
+    return false;
+  }
   if (known == inferred.end() || !known->second.shape ||
       shape == ArrayRef<int64_t>(*known->second.shape))
     return true;

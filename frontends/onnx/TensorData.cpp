@@ -157,6 +157,10 @@ unsigned elementBytes(int32_t onnxType) {
   }
 }
 
+bool canBeStored(int32_t onnxType) {
+  return elementBytes(onnxType) != 0 && onnxType != TensorProto::INT16;
+}
+
 std::optional<int64_t> checkedSize(llvm::ArrayRef<int64_t> shape) {
   constexpr int64_t kMost = int64_t(1) << 40;
   int64_t size = 1;

@@ -20,6 +20,9 @@ mlir::Type elementType(mlir::MLIRContext *context, int32_t onnxType);
 /// Bytes of an element in raw data; 0 for unsupported types.
 unsigned elementBytes(int32_t onnxType);
 
+/// Whether an array of a plan can have the type; constants can have more.
+bool canBeStored(int32_t onnxType);
+
 /// Number of elements; nullopt where a dimension is negative or the product
 /// exceeds 2^40.
 std::optional<int64_t> checkedSize(llvm::ArrayRef<int64_t> shape);

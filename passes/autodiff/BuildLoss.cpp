@@ -130,7 +130,13 @@ FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
       return program.emitError("--target-from ")
              << options.targetFrom << " holds " << elementTypeOf(target)
              << ": labels are integers";
-    if (options.shift && !llvm::isIntN(labels.getWidth(), options.ignoreIndex))
+    bool fits =
+        labels.isUnsigned()
+            ? options.ignoreIndex >= 0 &&
+                  llvm::isUIntN(labels.getWidth(),
+                                static_cast<uint64_t>(options.ignoreIndex))
+            : llvm::isIntN(labels.getWidth(), options.ignoreIndex);
+    if (options.shift && !fits)
       return program.emitError("--ignore-index ")
              << options.ignoreIndex << " does not fit " << labels
              << " of --target-from " << options.targetFrom;

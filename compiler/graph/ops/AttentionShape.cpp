@@ -106,6 +106,9 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> location,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
+  for (unsigned i = 0; i < 3; ++i)
+    if (adaptor.getODSOperands(i).size() != 1)
+      return emitOptionalError(location, "needs Q, K and V");
   auto s = attentionShape(location, adaptor);
   if (failed(s))
     return failure();
