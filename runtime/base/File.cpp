@@ -26,6 +26,17 @@ Status writeAll(int file, std::span<const std::byte> data) {
   }
   return {};
 }
+
+/// Makes a rename last: a failure is not one of the file's content, and some
+/// file systems cannot do it.
+void syncFolder(const std::filesystem::path &folder) {
+  int file = ::open(folder.empty() ? "." : folder.c_str(),
+                    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  ::fsync(file);
+  ::close(file);
+}
 } // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path &path) {
@@ -70,7 +81,9 @@ writeFileAtomically(const std::filesystem::path &path,
     status = failed(reason());
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
     status = failed(reason());
-  if (!status.ok())
+  if (status.ok())
+    syncFolder(path.parent_path());
+  else
     ::unlink(temporary.c_str());
   return withContext("cannot write '" + path.string() + "'", status);
 }

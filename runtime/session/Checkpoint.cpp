@@ -3,6 +3,7 @@
 // checkpoint.json.
 #include "runtime/session/Checkpoint.h"
 
+#include "runtime/base/Sha256.h"
 #include "runtime/data/Safetensors.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace halftone::runtime {
 
 namespace {
 using Json = nlohmann::ordered_json;
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr uint64_t kPieceBytes = 64 << 20;
 
 std::string arenaKey(const Plan &plan, size_t index) {
@@ -21,6 +22,19 @@ std::string arenaKey(const Plan &plan, size_t index) {
 }
 
 std::string hashText(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+/// The hash that checkpoint.json holds of everything else in it.
+std::string hashOf(Json json) {
+  json.erase("sha256");
+  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return toHex(sha256(std::as_bytes(std::span<const char>(text))));
+}
+
+Status damaged(const std::filesystem::path &path, const std::string &what) {
+  return failed(fmt::format("{}: the checkpoint is damaged: {}; put back a "
+                            "copy of the run's folder, or start anew",
+                            path.string(), what));
+}
 
 /// Persistent arenas, and those of constants that came from the weights file.
 bool isSaved(const Executor &executor, size_t arena) {
@@ -49,19 +63,21 @@ Status produceArena(Executor &executor, size_t arena, const ByteSink &sink) {
   return {};
 }
 
+/// Removes older arenas and what a killed process had begun to write.
 void removeOthers(const std::filesystem::path &folder,
                   const std::string &keep) {
   std::error_code error;
   for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
     std::string name = entry.path().filename();
-    if (name.starts_with("arenas-") && name != keep)
+    if ((name.starts_with("arenas-") && name != keep) ||
+        name.starts_with("checkpoint.json."))
       std::filesystem::remove(entry.path(), error);
   }
 }
 
 struct Description {
   CheckpointInfo info;
-  std::string arenasFile;
+  std::string arenasFile, arenasHash;
 };
 
 Result<Description> readDescription(const std::filesystem::path &folder,
@@ -75,20 +91,28 @@ Result<Description> readDescription(const std::filesystem::path &folder,
     return json.contains(key) && json[key].type() == type;
   };
   using Type = Json::value_t;
-  if (!json.is_object() || json.value("format", Json()) != kFormat ||
-      !holds("plan", Type::string) || !holds("arenas", Type::string) ||
+  if (!json.is_object())
+    return damaged(path, "it is no JSON object");
+  if (holds("format", Type::number_unsigned) && json["format"] != kFormat)
+    return invalidInput(fmt::format(
+        "{}: the checkpoint has format {}, this program reads {}; start anew "
+        "from the run's weights with --weights",
+        path.string(), json["format"].dump(), kFormat));
+  if (!holds("format", Type::number_unsigned) || !holds("plan", Type::string) ||
+      !holds("arenas", Type::string) || !holds("arenas_sha256", Type::string) ||
       !holds("step", Type::number_unsigned) ||
       !holds("applied", Type::number_unsigned) ||
       !holds("seed", Type::number_unsigned) ||
       !holds("rows", Type::number_unsigned) ||
       !holds("batch", Type::number_unsigned) ||
-      !holds("shuffle", Type::boolean))
-    return invalidInput(path.string() + ": not a checkpoint, or damaged");
+      !holds("shuffle", Type::boolean) || !holds("sha256", Type::string))
+    return damaged(path, "values are missing");
+  if (json["sha256"] != hashOf(json))
+    return damaged(path, "its content does not have the hash in it");
   // Counts stay exact in every consumer, JSON included.
   for (const char *count : {"step", "applied", "rows", "batch"})
     if (json[count].get<uint64_t>() > (uint64_t(1) << 53))
-      return invalidInput(fmt::format("{}: damaged: '{}' is out of range",
-                                      path.string(), count));
+      return damaged(path, fmt::format("'{}' is out of range", count));
   std::string hash = json["plan"].get<std::string>();
   if (hash != hashText(plan.contentHash))
     return invalidInput(fmt::format(
@@ -102,9 +126,40 @@ Result<Description> readDescription(const std::filesystem::path &folder,
                  json["batch"].get<int64_t>(), json["shuffle"].get<bool>()};
   std::filesystem::path arenas = json["arenas"].get<std::string>();
   if (arenas.filename() != arenas)
-    return invalidInput(path.string() + ": names a file outside its folder");
+    return damaged(path, "it names a file outside its folder");
   result.arenasFile = arenas;
+  result.arenasHash = json["arenas_sha256"].get<std::string>();
   return result;
+}
+
+using SavedArenas = std::vector<std::pair<size_t, HostArray>>;
+
+/// Maps the arenas' file and compares its content with the hash.
+Result<SavedArenas> readArenas(const Executor &executor,
+                               const std::filesystem::path &path,
+                               const std::string &expected) {
+  const Plan &plan = executor.plan();
+  Result<SafetensorsFile> file = readSafetensors(path);
+  if (!file.ok())
+    return damaged(path, file.status().message());
+  SavedArenas arenas;
+  Sha256 hash;
+  for (size_t i = 0; i < plan.arenas.size(); ++i) {
+    if (!isSaved(executor, i))
+      continue;
+    auto found = file->arrays.find(arenaKey(plan, i));
+    if (found == file->arrays.end() ||
+        found->second.bytes.size() != plan.arenas[i].bytes)
+      return damaged(path, fmt::format("arena '{}' is missing or has another "
+                                       "size",
+                                       plan.arenas[i].name));
+    hash.update(found->second.bytes);
+    arenas.emplace_back(i, found->second);
+  }
+  if (toHex(hash.finish()) != expected)
+    return damaged(path, "its content does not have the hash in "
+                         "checkpoint.json");
+  return arenas;
 }
 } // namespace
 
@@ -118,14 +173,21 @@ Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
     return failed(fmt::format("cannot make the folder '{}': {}",
                               folder.string(), error.message()));
   std::vector<SafetensorsEntry> entries;
-  for (size_t i = 0; i < plan.arenas.size(); ++i)
-    if (isSaved(executor, i))
-      entries.push_back({arenaKey(plan, i),
-                         DataType::U8,
-                         {static_cast<int64_t>(plan.arenas[i].bytes)},
-                         [&executor, i](const ByteSink &sink) {
-                           return produceArena(executor, i, sink);
-                         }});
+  Sha256 hash;
+  for (size_t i = 0; i < plan.arenas.size(); ++i) {
+    if (!isSaved(executor, i))
+      continue;
+    auto produce = [&executor, &hash, i](const ByteSink &sink) {
+      return produceArena(executor, i, [&](std::span<const std::byte> piece) {
+        hash.update(piece);
+        return sink(piece);
+      });
+    };
+    entries.push_back({arenaKey(plan, i),
+                       DataType::U8,
+                       {static_cast<int64_t>(plan.arenas[i].bytes)},
+                       produce});
+  }
   std::string file = fmt::format("arenas-{:09}.safetensors", info.step);
   HALFTONE_RETURN_IF_ERROR(writeSafetensors(folder / file, entries));
   int64_t perEpoch = std::max<int64_t>(info.rows / info.batch, 1);
@@ -140,13 +202,15 @@ Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
                {"shuffle", info.shuffle},
                {"epoch", uint64_t(info.step / perEpoch)},
                {"batch_of_epoch", uint64_t(info.step % perEpoch)},
-               {"arenas", file}};
+               {"arenas", file},
+               {"arenas_sha256", toHex(hash.finish())}};
   for (const char *name : {"rng_step", "loss_scale", "step"}) {
     Result<std::optional<double>> value = session.readState(name);
     HALFTONE_RETURN_IF_ERROR(value);
     if (*value)
       json["states"][name] = **value;
   }
+  json["sha256"] = hashOf(json);
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
   HALFTONE_RETURN_IF_ERROR(
       writeFileAtomically(folder / "checkpoint.json", text + "\n"));
@@ -164,25 +228,15 @@ Result<CheckpointInfo> readCheckpointInfo(const std::filesystem::path &folder,
 Result<CheckpointInfo> loadCheckpoint(Session &session,
                                       const std::filesystem::path &folder) {
   Executor &executor = session.executor();
-  const Plan &plan = executor.plan();
-  Result<Description> description = readDescription(folder, plan);
+  Result<Description> description = readDescription(folder, executor.plan());
   HALFTONE_RETURN_IF_ERROR(description);
-  std::filesystem::path path = folder / description->arenasFile;
-  Result<SafetensorsFile> file = readSafetensors(path);
-  HALFTONE_RETURN_IF_ERROR(file);
-  for (size_t i = 0; i < plan.arenas.size(); ++i) {
-    if (!isSaved(executor, i))
-      continue;
-    auto found = file->arrays.find(arenaKey(plan, i));
-    if (found == file->arrays.end() ||
-        found->second.bytes.size() != plan.arenas[i].bytes)
-      return invalidInput(fmt::format("{}: arena '{}' is missing or has "
-                                      "another size",
-                                      path.string(), plan.arenas[i].name));
+  Result<SavedArenas> saved = readArenas(
+      executor, folder / description->arenasFile, description->arenasHash);
+  HALFTONE_RETURN_IF_ERROR(saved);
+  for (const auto &[arena, content] : *saved)
     HALFTONE_RETURN_IF_ERROR(executor.device().upload(
-        Queue::Compute, executor.arenaAddress(static_cast<uint32_t>(i)),
-        found->second.bytes.data(), found->second.bytes.size()));
-  }
+        Queue::Compute, executor.arenaAddress(static_cast<uint32_t>(arena)),
+        content.bytes.data(), content.bytes.size()));
   HALFTONE_RETURN_IF_ERROR(executor.device().synchronize());
   HALFTONE_RETURN_IF_ERROR(session.setSeed(description->info.seed));
   return description->info;

@@ -19,11 +19,13 @@ struct CheckpointInfo {
 
 /// Writes into `folder` (made where missing): the arenas' file first, then
 /// checkpoint.json, which names it; a crash at any point leaves the last
-/// complete checkpoint. Older arena files are removed last.
+/// complete checkpoint. Both are hashed. Older arena files are removed last.
 Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
                       const CheckpointInfo &info);
 
-/// Restores the arenas. Refuses a checkpoint of another plan, with both hashes.
+/// Restores the arenas. Refuses a checkpoint of another plan, with both hashes,
+/// and fails where the content does not have the hash it was written with;
+/// nothing is changed then.
 Result<CheckpointInfo> loadCheckpoint(Session &session,
                                       const std::filesystem::path &folder);
 

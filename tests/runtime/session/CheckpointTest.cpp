@@ -65,17 +65,54 @@ TEST_F(SessionTest, RefusesForeignAndDamagedCheckpoints) {
       message.find("the checkpoint belongs to another plan (its hash is "),
       std::string::npos)
       << message;
-  std::string arenas = readText(path / "arenas-000000001.safetensors");
-  folder.write("checkpoint/arenas-000000001.safetensors",
-               arenas.substr(0, arenas.size() / 2));
-  EXPECT_NE(loadCheckpoint(*session, path)
-                .status()
-                .message()
-                .find("lies outside the file; is it cut short?"),
-            std::string::npos);
-  folder.write("checkpoint/checkpoint.json", "{\"format\": 1");
+  folder.write("checkpoint/checkpoint.json", "{\"format\": 1}");
   EXPECT_EQ(loadCheckpoint(*session, path).status().message(),
             (path / "checkpoint.json").string() +
-                ": not a checkpoint, or damaged");
+                ": the checkpoint has format 1, this program reads 2; start "
+                "anew from the run's weights with --weights");
+}
+
+/// Every kind of damage fails with one message and leaves the session's
+/// parameters alone.
+TEST_F(SessionTest, DamagedCheckpointsDoNotResume) {
+  make();
+  std::unique_ptr<Session> session = open();
+  std::filesystem::path path = folder / "checkpoint";
+  ASSERT_TRUE(saveCheckpoint(*session, path, {1, 1, 1, 2, 2, true}).ok());
+  std::unique_ptr<Session> other = open();
+  std::vector<float> before = parameter(*other, 0);
+  std::string arenasName = "checkpoint/arenas-000000001.safetensors";
+  std::string arenas = readText(folder / arenasName);
+  std::string json = readText(path / "checkpoint.json");
+  auto expectDamaged = [&](const std::string &file, const std::string &content,
+                           const std::string &what) {
+    std::string whole = readText(folder / file);
+    folder.write(file, content);
+    Status status = loadCheckpoint(*other, path).status();
+    EXPECT_EQ(status.code(), StatusCode::Failed) << what;
+    EXPECT_NE(status.message().find("the checkpoint is damaged: "),
+              std::string::npos)
+        << status.message();
+    EXPECT_NE(status.message().find(what), std::string::npos)
+        << status.message();
+    EXPECT_EQ(parameter(*other, 0), before);
+    folder.write(file, whole);
+  };
+  std::string changed = arenas;
+  changed.back() ^= 1;
+  expectDamaged(arenasName, changed, "does not have the hash in checkpoint.js");
+  expectDamaged(arenasName, arenas.substr(0, arenas.size() / 2),
+                "is it cut short?");
+  expectDamaged(arenasName, "", "too short");
+  expectDamaged("checkpoint/checkpoint.json", json.substr(0, json.size() / 2),
+                "it is no JSON object");
+  changed = json;
+  changed[changed.find("\"seed\": 1") + 8] = '3';
+  expectDamaged("checkpoint/checkpoint.json", changed,
+                "its content does not have the hash in it");
+  std::filesystem::remove(folder / arenasName);
+  EXPECT_EQ(loadCheckpoint(*other, path).status().code(), StatusCode::Failed);
+  folder.write(arenasName, arenas);
+  EXPECT_TRUE(loadCheckpoint(*other, path).ok());
 }
 } // namespace
