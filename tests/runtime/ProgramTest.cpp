@@ -1,74 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // halftone-run as users and scripts call it: exit codes, messages, the last
 // line of stdout, what lies in the run's folder.
-#include "runtime/data/Convert.h"
-#include "runtime/data/Npy.h"
-#include "runtime/data/Safetensors.h"
-#include "runtime/plan/PlanWriter.h"
-#include "tests/runtime/LinearPlan.h"
-#include "tests/runtime/TemporaryFolder.h"
-#include "tests/runtime/data/Arrays.h"
+#include "tests/runtime/ProgramFixture.h"
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
-
-using namespace halftone::runtime;
 using namespace halftone::test;
-using nlohmann::json;
 
 namespace {
-struct Outcome {
-  int code;
-  std::string out, error;
-
-  json last() const {
-    size_t end = out.find_last_not_of('\n') + 1;
-    size_t start = out.find_last_of('\n', end - 1) + 1;
-    return json::parse(out.substr(start, end - start), nullptr, false);
-  }
-};
-
-class ProgramTest : public ::testing::Test {
-protected:
-  void SetUp() override {
-    ASSERT_TRUE(writePlan(makeLinearPlan(), folder / "linear.plan").ok());
-    std::vector<float> values;
-    for (int i = 0; i < 21; ++i)
-      values.push_back(static_cast<float>(i * i % 7));
-    write("data.npz", values, 0);
-    write("batch.npz", {1, 2, 3, 3, 4, 5}, 0);
-    write("bad.npz", {1, 2, 3, 3, 4, 5}, 1);
-  }
-
-  void write(const std::string &name, const std::vector<float> &x,
-             float skip) const {
-    ArrayMap arrays{{"x", floats({int64_t(x.size() / 3), 3}, x)},
-                    {"skip", floats({1}, {skip})}};
-    ASSERT_TRUE(writeNpz(folder / name, arrays).ok());
-  }
-
-  /// Runs the program in the folder.
-  Outcome run(const std::string &arguments) const {
-    std::string command = "cd " + folder.path.string() +
-                          " || exit 9; " HALFTONE_BIN "/halftone-run " +
-                          arguments + " >stdout 2>stderr";
-    int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            readText(folder / "stdout"), readText(folder / "stderr")};
-  }
-
-  std::vector<json> lines(const std::string &name) const {
-    std::ifstream file(folder / name);
-    std::vector<json> result;
-    for (std::string line; std::getline(file, line);)
-      result.push_back(json::parse(line, nullptr, false));
-    return result;
-  }
-
-  TemporaryFolder folder;
-};
-
 TEST_F(ProgramTest, TrainLeavesWhatTheContractNames) {
   Outcome outcome =
       run("train linear.plan --data data.npz --epochs 2 --out run");

@@ -23,7 +23,8 @@ namespace {
 /// Plan, data and session of one program, opened in the order that finds cheap
 /// mistakes first.
 struct Opened {
-  NoticeSink notice = noticePrinter();
+  Notices notices;
+  NoticeSink notice = notices.sink();
   std::shared_ptr<const Plan> plan;
   std::optional<DataSet> data;
   std::unique_ptr<Session> session;
@@ -55,6 +56,7 @@ struct Opened {
         Session::create(plan, wanted, notice);
     HALFTONE_RETURN_IF_ERROR(opened);
     session = std::move(*opened);
+    notices.release();
     return {};
   }
 };
@@ -78,16 +80,18 @@ Json describe(const DeviceInfo &info) {
   return json;
 }
 
-void printDevices() {
+std::string deviceList() {
+  std::string text;
   for (const DeviceInfo &info : listDevices()) {
-    fmt::print("{}: {}, {}, {:.1f} GiB\n", info.id, info.name,
-               info.architecture,
-               static_cast<double>(info.totalBytes) / 0x1p30);
+    text += fmt::format("{}: {}, {}, {:.1f} GiB\n", info.id, info.name,
+                        info.architecture,
+                        static_cast<double>(info.totalBytes) / 0x1p30);
     for (const auto &[key, value] : info.properties)
-      fmt::print("    {}: {}\n", key, value);
+      text += fmt::format("    {}: {}\n", key, value);
   }
   for (const MissingDevices &missing : missingDevices())
-    fmt::print("{}: none ({})\n", missing.name, missing.reason);
+    text += fmt::format("{}: none ({})\n", missing.name, missing.reason);
+  return text;
 }
 } // namespace
 
@@ -149,8 +153,8 @@ Status bench(const BenchOptions &options) {
         benchByNode(*opened.session, *opened.data, options.steps);
     HALFTONE_RETURN_IF_ERROR(times);
     for (const NodeTime &time : *times)
-      fmt::print("{:10.3f} ms  {:3} steps  {}\n", time.milliseconds, time.steps,
-                 time.node);
+      put(fmt::format("{:10.3f} ms  {:3} steps  {}\n", time.milliseconds,
+                      time.steps, time.node));
   }
   const Plan &plan = *opened.plan;
   const DeviceInfo &device = opened.session->device().info();
@@ -194,7 +198,7 @@ Status trace(const CommonOptions &options, const std::string &program) {
 
 Status devices(bool asJson) {
   if (!asJson) {
-    printDevices();
+    put(deviceList());
     return {};
   }
   Json json = {{"devices", Json::array()}, {"missing", Json::object()}};
@@ -207,8 +211,7 @@ Status devices(bool asJson) {
 }
 
 void printVersion() {
-  fmt::print("halftone-run {}\n", HALFTONE_VERSION);
-  printDevices();
+  put(fmt::format("halftone-run {}\n", HALFTONE_VERSION) + deviceList());
 }
 
 } // namespace halftone::run

@@ -2,10 +2,12 @@
 // Printing.
 #include "tools/halftone-run/Output.h"
 
+#include <cerrno>
 #include <cmath>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <memory>
-#include <set>
 #include <unistd.h>
 
 namespace halftone::run {
@@ -13,6 +15,8 @@ namespace halftone::run {
 namespace {
 constexpr int kBarWidth = 30;
 constexpr auto kRedraw = std::chrono::milliseconds(50);
+
+int outputError = 0;
 
 std::string describe(const runtime::StepReport &report) {
   std::string text = fmt::format("loss {:.6f}", report.loss);
@@ -30,12 +34,49 @@ std::string describe(const runtime::StepReport &report) {
 }
 } // namespace
 
-runtime::NoticeSink noticePrinter() {
-  auto seen = std::make_shared<std::set<std::string>>();
-  return [seen](const std::string &text) {
-    if (seen->insert(text).second)
-      fmt::print(stderr, "note: {}\n", text);
+void guardStreams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(file, F_GETFD) == -1)
+      // Opened for the wrong direction, so that its use fails.
+      (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void put(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+      std::fflush(stdout) == 0)
+    return;
+  if (outputError == 0)
+    outputError = errno;
+}
+
+runtime::Status outputStatus() {
+  if (outputError == 0)
+    return {};
+  return runtime::failed(fmt::format("cannot write to the standard output: {}",
+                                     std::strerror(outputError)));
+}
+
+void putError(std::string_view line) {
+  std::string text = fmt::format("{}\n", line);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+runtime::NoticeSink Notices::sink() const {
+  return [state = state](const std::string &text) {
+    if (!state->seen.insert(text).second)
+      return;
+    if (state->isReleased)
+      putError("note: " + text);
+    else
+      state->held.push_back(text);
   };
+}
+
+void Notices::release() {
+  state->isReleased = true;
+  for (const std::string &text : std::exchange(state->held, {}))
+    putError("note: " + text);
 }
 
 Json number(double value) {
@@ -46,18 +87,14 @@ std::string toLine(const Json &json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void printJson(const Json &json) {
-  fmt::print("{}", toLine(json));
-  std::fflush(stdout);
-}
+void printJson(const Json &json) { put(toLine(json)); }
 
 Progress::Progress(int64_t totalSteps)
     : total(totalSteps), isTerminal(isatty(STDOUT_FILENO) != 0) {}
 
 void Progress::show(const runtime::StepReport &report) {
   if (!isTerminal) {
-    fmt::print("step {}/{}  {}\n", report.step, total, describe(report));
-    std::fflush(stdout);
+    put(fmt::format("step {}/{}  {}\n", report.step, total, describe(report)));
     return;
   }
   auto now = std::chrono::steady_clock::now();
@@ -66,21 +103,19 @@ void Progress::show(const runtime::StepReport &report) {
   lastDrawn = now;
   int filled =
       static_cast<int>(kBarWidth * report.step / std::max<int64_t>(total, 1));
-  fmt::print("\r\x1b[K[{:<{}}] {}/{}  {}", std::string(filled, '='), kBarWidth,
-             report.step, total, describe(report));
-  std::fflush(stdout);
+  put(fmt::format("\r\x1b[K[{:<{}}] {}/{}  {}", std::string(filled, '='),
+                  kBarWidth, report.step, total, describe(report)));
   isOpen = true;
 }
 
 void Progress::say(const std::string &line) {
   close();
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  put(line + "\n");
 }
 
 void Progress::close() {
   if (std::exchange(isOpen, false))
-    fmt::print("\n");
+    put("\n");
 }
 
 } // namespace halftone::run

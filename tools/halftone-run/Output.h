@@ -1,19 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // What halftone-run prints: notices on stderr, progress and one JSON line on
-// stdout.
+// stdout. Nothing here throws; whether stdout took everything is asked last.
 #pragma once
 
 #include "runtime/base/Notice.h"
 #include "runtime/session/Trainer.h"
 
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace halftone::run {
 
 using Json = nlohmann::ordered_json;
 
-/// Prints notices to stderr, each text once.
-runtime::NoticeSink noticePrinter();
+/// Makes a standard stream that was closed at the start fail on use: the next
+/// file to be opened would get its number, and the output with it. A closed
+/// pipe is a failed write like any other from here on.
+void guardStreams();
+
+/// Writes to stdout, at once.
+void put(std::string_view text);
+/// The first failure of a write to stdout so far.
+runtime::Status outputStatus();
+/// Writes a line to stderr, as far as that is possible.
+void putError(std::string_view line);
+
+/// Prints notices to stderr, each text once. The first ones are held back until
+/// it is known that there will be no refusal, which then stands alone.
+class Notices {
+public:
+  runtime::NoticeSink sink() const;
+  /// Prints what was held back, and from now on everything at once.
+  void release();
+
+private:
+  struct State {
+    std::vector<std::string> held;
+    std::set<std::string> seen;
+    bool isReleased = false;
+  };
+  std::shared_ptr<State> state = std::make_shared<State>();
+};
 
 /// The value as JSON; null where it is not finite.
 Json number(double value);

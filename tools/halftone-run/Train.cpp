@@ -7,6 +7,7 @@
 #include "runtime/session/Trainer.h"
 #include "runtime/session/Weights.h"
 #include "tools/halftone-run/Commands.h"
+#include "tools/halftone-run/Flags.h"
 #include "tools/halftone-run/Output.h"
 #include "tools/halftone-run/RunFolder.h"
 
@@ -42,6 +43,7 @@ public:
     HALFTONE_RETURN_IF_ERROR(openSession());
     HALFTONE_RETURN_IF_ERROR(
         folder->open(info.step, !options.validation.empty()));
+    notices.release();
     catchSignals();
     auto start = std::chrono::steady_clock::now();
     int64_t first = info.step;
@@ -55,6 +57,11 @@ public:
     if (status.ok() || status.code() == StatusCode::NonFinite)
       HALFTONE_RETURN_IF_ERROR(save());
     HALFTONE_RETURN_IF_ERROR(status);
+    // Without a reader nobody waits for the rest, but what was done is kept.
+    if (Status output = outputStatus(); !output.ok())
+      return failed(
+          fmt::format("{}; step {} is saved, --resume {} goes on from it",
+                      output.message(), info.step, folder->path().string()));
     HALFTONE_RETURN_IF_ERROR(printSummary(info.step - first));
     return interrupted ? kInterruptedExit : 0;
   }
@@ -100,6 +107,9 @@ private:
                          "{} of the shuffled rows",
                          rows, rows / batch, batch, rows % batch));
     int64_t epochs = std::max<int64_t>(options.epochs, 1);
+    if (epochs > kMostSteps / (rows / batch))
+      return invalidInput(fmt::format("--epochs {} make more than {} steps",
+                                      epochs, kMostSteps));
     totalSteps = options.steps > 0 ? options.steps : epochs * (rows / batch);
     progress.emplace(totalSteps);
     return {};
@@ -163,7 +173,8 @@ private:
     HALFTONE_RETURN_IF_ERROR(made);
     Trainer &trainer = **made;
     ReportSink sink = [&](const StepReport &report) { return note(report); };
-    while (trainer.stepsQueued() < totalSteps && !interrupted) {
+    while (trainer.stepsQueued() < totalSteps && !interrupted &&
+           outputStatus().ok()) {
       HALFTONE_RETURN_IF_ERROR(trainer.step(sink));
       if (options.evalEvery > 0 &&
           trainer.stepsQueued() % options.evalEvery == 0 &&
@@ -239,7 +250,8 @@ private:
   }
 
   const TrainOptions &options;
-  NoticeSink notice = noticePrinter();
+  Notices notices;
+  NoticeSink notice = notices.sink();
   std::shared_ptr<const Plan> plan;
   std::optional<RunFolder> folder;
   std::optional<DataSet> data, validation;

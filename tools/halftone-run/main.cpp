@@ -3,9 +3,10 @@
 // 0 done, 1 the run failed, 2 wrong usage or refused input, 130 interrupted
 // (after saving what there was).
 #include "tools/halftone-run/Commands.h"
+#include "tools/halftone-run/Flags.h"
+#include "tools/halftone-run/Output.h"
 
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <new>
 
 namespace halftone::run {
 namespace {
@@ -23,11 +24,17 @@ int exitCode(const Status &status) {
   }
 }
 
-int finish(const Status &status) {
-  std::fflush(stdout);
+/// A run whose result could not be written has failed.
+int finish(const Status &result) {
+  Status status = result.ok() ? outputStatus() : result;
   if (!status.ok())
-    fmt::print(stderr, "halftone-run: error: {}\n", status.message());
+    putError("halftone-run: error: " + status.message());
   return exitCode(status);
+}
+
+int finish(const runtime::Result<int> &result) {
+  int code = finish(result.status());
+  return code == 0 ? *result : code;
 }
 
 /// Whether a command reads a data file.
@@ -51,22 +58,42 @@ public:
   int run(int argc, char **argv) {
     try {
       app.parse(argc, argv);
+    } catch (const CLI::CallForHelp &) {
+      put(app.help());
+      return finish(Status());
     } catch (const CLI::ParseError &error) {
-      return app.exit(error) == 0 ? 0 : 2;
+      return finish(runtime::invalidInput(explain(error)));
     }
     if (!later.empty())
       return finish(runtime::invalidInput(later + " is not available yet"));
     if (version) {
       printVersion();
-      return 0;
+      return finish(Status());
     }
     if (action)
       return action();
-    fmt::print(stderr, "{}", app.help());
+    putError(app.help());
     return 2;
   }
 
 private:
+  /// What was wrong with the command line, and where the right one is
+  /// described.
+  std::string explain(const CLI::ParseError &error) const {
+    std::vector<CLI::App *> commands = app.get_subcommands();
+    std::string text = error.what();
+    if (std::vector<std::string> extras = app.remaining(true);
+        !extras.empty()) {
+      const std::string &first = extras.front();
+      text = first.starts_with("-") ? "there is no option '" + first + "'"
+             : commands.empty()     ? "there is no command '" + first + "'"
+                                : "'" + first + "' is one argument too many";
+    }
+    return fmt::format("{}; see 'halftone-run {}--help'", text,
+                       commands.empty() ? ""
+                                        : commands.back()->get_name() + " ");
+  }
+
   CLI::App &add(const char *name, const char *summary,
                 std::function<int()> chosen) {
     CLI::App *command = app.add_subcommand(name, summary);
@@ -76,32 +103,21 @@ private:
 
   /// The options that all commands over a plan share.
   static void addCommon(CLI::App &command, CommonOptions &options, Data data) {
-    command
-        .add_option("plan", options.plan,
-                    "The plan that 'halftone compile' wrote")
-        ->required()
-        ->type_name("PLAN");
+    addText(command, "plan", options.plan, "PLAN",
+            "The plan that 'halftone compile' wrote")
+        ->required();
     if (data == Data::Needed)
-      command
-          .add_option("--data", options.data,
-                      "Arrays by input name, and 'target' (.npz, .npy, "
-                      ".safetensors)")
-          ->required()
-          ->type_name("FILE");
-    command
-        .add_option("--weights", options.weights,
-                    "A .safetensors file or a folder that train wrote, instead "
-                    "of the plan's own weights")
-        ->type_name("FILE|DIR");
-    command
-        .add_option("--device", options.device,
-                    "cpu or cuda:K; default: what the plan was compiled for")
-        ->type_name("DEVICE");
-    command
-        .add_option("--seed", options.seed,
-                    "Seed of drawn weights, shuffling and dropout; default: "
-                    "the plan's")
-        ->type_name("N");
+      addText(command, "--data", options.data, "FILE",
+              "Arrays by input name, and 'target' (.npz, .npy, .safetensors)")
+          ->required();
+    addText(command, "--weights", options.weights, "FILE|DIR",
+            "A .safetensors file or a folder that train wrote, instead of the "
+            "plan's own weights");
+    addText(command, "--device", options.device, "DEVICE",
+            "cpu or cuda:K; default: what the plan was compiled for");
+    addNumber<uint64_t>(command, "--seed", options.seed, 0, UINT64_MAX,
+                        "Seed of drawn weights, shuffling and dropout; "
+                        "default: the plan's");
   }
 
   /// An option that the contract names and this version does not do.
@@ -115,38 +131,29 @@ private:
         ->group("");
   }
 
-  static void addCount(CLI::App &command, const char *name, auto &value,
-                       const char *help) {
-    command.add_option(name, value, help)
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
-  }
-
   static CLI::Option *addOut(CLI::App &command, CommonOptions &options,
                              const char *type, const char *help) {
-    return command.add_option("--out", options.out, help)->type_name(type);
+    return addText(command, "--out", options.out, type, help);
   }
 
   void addTrain() {
-    CLI::App &command = add("train", "Train a plan on data", [this] {
-      runtime::Result<int> code = train(trainOptions);
-      return code.ok() ? *code : finish(code.status());
-    });
+    CLI::App &command = add("train", "Train a plan on data",
+                            [this] { return finish(train(trainOptions)); });
     addCommon(command, trainOptions, Data::Needed);
-    command.add_option("--val", trainOptions.validation, "Data to evaluate on")
-        ->type_name("FILE");
-    addCount(command, "--eval-every", trainOptions.evalEvery,
+    addText(command, "--val", trainOptions.validation, "FILE",
+            "Data to evaluate on");
+    auto addSteps = [&](const char *name, int64_t &value, const char *help) {
+      addNumber<int64_t>(command, name, value, 1, kMostSteps, help);
+    };
+    addSteps("--eval-every", trainOptions.evalEvery,
              "Steps between evaluations; default: only at the end");
-    addCount(command, "--steps", trainOptions.steps,
+    addSteps("--steps", trainOptions.steps,
              "Steps in all, those before a --resume included");
-    addCount(command, "--epochs", trainOptions.epochs,
-             "Epochs in all; default: 1");
+    addSteps("--epochs", trainOptions.epochs, "Epochs in all; default: 1");
     addOut(command, trainOptions, "DIR",
            "Folder of the run; default: runs/NAME-NNN");
-    command
-        .add_option("--resume", trainOptions.resume,
-                    "Go on with the run in DIR")
-        ->type_name("DIR");
+    addText(command, "--resume", trainOptions.resume, "DIR",
+            "Go on with the run in DIR");
     command.add_flag("--overwrite", trainOptions.overwrite,
                      "Replace a run in the --out folder");
     command.add_flag("--no-shuffle", trainOptions.keepOrder,
@@ -182,11 +189,11 @@ private:
     CLI::App &command = add("bench", "Time train steps on made-up data",
                             [this] { return finish(bench(benchOptions)); });
     addCommon(command, benchOptions, Data::None);
-    command
-        .add_option("--warmup", benchOptions.warmup, "Steps before, default 5")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
-    addCount(command, "--steps", benchOptions.steps, "Steps timed, default 20");
+    constexpr int kMostTimed = 1'000'000;
+    addNumber<int>(command, "--warmup", benchOptions.warmup, 0, kMostTimed,
+                   "Steps before, default 5");
+    addNumber<int>(command, "--steps", benchOptions.steps, 1, kMostTimed,
+                   "Steps timed, default 20");
     command.add_flag("--by-node", benchOptions.byNode,
                      "Times of the plan's nodes too");
   }
@@ -222,11 +229,16 @@ private:
 
 int main(int argc, char **argv) {
   // The last resort: libraries report failures as values, the standard library
-  // may still throw (no memory left).
+  // may still throw.
   try {
+    halftone::run::guardStreams();
     return halftone::run::CommandLine().run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    halftone::run::putError("halftone-run: error: the machine's memory is used "
+                            "up; use a smaller batch or smaller data");
   } catch (const std::exception &error) {
-    fmt::print(stderr, "halftone-run: error: {}\n", error.what());
-    return 1;
+    halftone::run::putError(std::string("halftone-run: error: ") +
+                            error.what());
   }
+  return 1;
 }
