@@ -3,7 +3,8 @@
 
 Run one file with tools/dev/lit.sh PRESET FILE. A test names the programs as on a command line (halftone, halftone-run,
 halftone-opt, FileCheck, not), the sample models as %testdata, the repository as %root, Python with numpy and onnx as %python,
-CUDA's assembler as %ptxas (REQUIRES: ptxas), and its own scratch files as %t.
+CUDA's assembler as %ptxas (REQUIRES: ptxas), the stand-ins for NVIDIA's libraries as %fake (REQUIRES: fake-cuda), and its own
+scratch files as %t. `%python %exit N COMMAND` fails where COMMAND ends with another exit code than N.
 """
 
 import os
@@ -18,11 +19,17 @@ config.excludes = ["CMakeLists.txt", "Inputs"]
 
 path = [config.halftone_bin, config.llvm_bin, os.environ.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
+# compile's default target is a GPU that is there; the tests want the same everywhere.
+config.environment["CUDA_VISIBLE_DEVICES"] = ""
 config.substitutions += [
     ("%testdata", config.testdata),
     ("%root", os.path.dirname(config.test_source_root)),
     ("%python", config.python),
     ("%ptxas", config.ptxas),
+    ("%fake", config.fake),
+    ("%exit", os.path.join(config.test_source_root, "expect_exit.py")),
 ]
 if not config.ptxas.endswith("NOTFOUND"):
     config.available_features.add("ptxas")
+if config.fake:
+    config.available_features.add("fake-cuda")

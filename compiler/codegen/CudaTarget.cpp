@@ -6,6 +6,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -18,6 +19,17 @@ namespace {
 
 constexpr const char *kTriple = "nvptx64-nvidia-cuda";
 
+/// The newest processor up to `sm` that this LLVM knows: the driver makes its
+/// PTX fit newer ones.
+std::string processorFor(unsigned sm, const llvm::Target &target) {
+  std::unique_ptr<llvm::MCSubtargetInfo> known(
+      target.createMCSubtargetInfo(kTriple, "", ""));
+  auto name = [](unsigned sm) { return "sm_" + std::to_string(sm); };
+  while (sm > 0 && !known->isCPUStringValid(name(sm)))
+    --sm;
+  return name(sm);
+}
+
 std::unique_ptr<llvm::TargetMachine> targetMachine(unsigned sm,
                                                    std::string &problem) {
   LLVMInitializeNVPTXTargetInfo();
@@ -29,7 +41,7 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(unsigned sm,
   if (!target)
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, "sm_" + std::to_string(sm), "+ptx80", llvm::TargetOptions(),
+      kTriple, processorFor(sm, *target), "+ptx80", llvm::TargetOptions(),
       std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 

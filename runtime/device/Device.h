@@ -144,8 +144,9 @@ public:
   prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas) = 0;
 };
 
-/// The devices of this build and machine, whatever family they belong to.
-std::vector<DeviceInfo> listDevices();
+/// The devices of this build and machine, whatever family they belong to;
+/// `details` also opens their libraries to ask for versions.
+std::vector<DeviceInfo> listDevices(bool details = true);
 
 /// A family of devices of which there is none here, and why.
 struct MissingDevices {

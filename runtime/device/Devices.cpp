@@ -83,10 +83,10 @@ Status noSuchDevice(StatusCode code, const std::string &id,
 
 } // namespace
 
-std::vector<DeviceInfo> listDevices() {
+std::vector<DeviceInfo> listDevices(bool details) {
   std::vector<DeviceInfo> all;
   for (const Family &family : families())
-    if (auto devices = family.list(true); devices.ok())
+    if (auto devices = family.list(details); devices.ok())
       all.insert(all.end(), devices->begin(), devices->end());
   return all;
 }

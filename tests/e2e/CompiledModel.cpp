@@ -84,6 +84,7 @@ tools::CompileFlags referenceFlags(const std::string &model,
   flags.model = std::filesystem::path(HALFTONE_TESTDATA) / "models" /
                 (model + "." + variant + ".onnx");
   flags.out = folder / (model + ".plan");
+  flags.target = "cpu";
   flags.precision = precision;
   flags.optimizer = optimizer;
   // The models that tools/export_torch.py made have a symbolic batch.

@@ -91,7 +91,7 @@ TEST_F(ProgramTest, RefusedInputLeavesNothingBehind) {
                                "2; compile the plan with a smaller batch"),
             std::string::npos);
   outcome = run("train linear.plan --data data.npz --device cuda:77 --out run");
-  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.error.find("no device 'cuda:77'"), std::string::npos);
   folder.write("broken.plan", readText(folder / "linear.plan") + "x");
   outcome = run("train broken.plan --data data.npz --out run");

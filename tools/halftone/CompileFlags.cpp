@@ -9,7 +9,9 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
       ->required()
       ->type_name("MODEL.onnx");
   command.add_option("-o,--out", f.out, "plan to write")->type_name("OUT.plan");
-  command.add_option("--target", f.target, "cpu | cuda[:sm_NN]");
+  command.add_option(
+      "--target", f.target,
+      "cpu | cuda[:sm_NN]; default the GPU that is here, else cpu");
   command
       .add_option("--loss", f.loss,
                   "cross_entropy | mse | l1 | bce_with_logits | output:NAME")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the flags of `halftone compile` mean; every refusal names the option,
 // its value and what is allowed.
+#include "runtime/device/Device.h"
 #include "tools/halftone/CompileFlags.h"
 #include "tools/halftone/VerifyFlags.h"
 #include <climits>
@@ -26,14 +27,33 @@ std::optional<double> parseDouble(const std::string &text) {
                                                   : std::optional(value);
 }
 
+/// Kernels for GPUs of no known kind are for this architecture and newer ones.
+constexpr unsigned kDefaultSm = 90;
+
+/// The architecture of the first GPU here; none without one.
+std::optional<unsigned> visibleSm() {
+  for (const runtime::DeviceInfo &info : runtime::listDevices(false)) {
+    unsigned sm = 0;
+    llvm::StringRef architecture = info.architecture;
+    if (info.target == "cuda" && architecture.consume_front("sm_") &&
+        !architecture.getAsInteger(10, sm))
+      return sm;
+  }
+  return std::nullopt;
+}
+
 llvm::Error resolveTarget(const CompileFlags &flags, CompileRequest &request) {
-  llvm::StringRef target =
-      flags.target.empty() ? "cpu" : llvm::StringRef(flags.target);
+  llvm::StringRef target = flags.target;
+  std::optional<unsigned> visible;
+  if (target.empty() || target == "cuda")
+    visible = visibleSm();
+  if (target.empty())
+    target = visible ? "cuda" : "cpu";
   if (target == "cpu") {
     request.targetName = "cpu";
     return llvm::Error::success();
   }
-  unsigned sm = 90;
+  unsigned sm = visible.value_or(kDefaultSm);
   bool known = target == "cuda" ||
                (target.consume_front("cuda:sm_") &&
                 !target.getAsInteger(10, sm) && sm >= 80 && sm <= 120);

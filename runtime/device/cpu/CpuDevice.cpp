@@ -121,7 +121,7 @@ CpuDevice::prepare(std::shared_ptr<const Plan> plan,
         "--target cpu",
         plan->target));
   if (!levelCovers(description.architecture, plan->architecture))
-    return invalidInput(fmt::format(
+    return unsupported(fmt::format(
         "the plan needs a processor of level {}, this one is {}; compile it "
         "again on this machine",
         plan->architecture, description.architecture));

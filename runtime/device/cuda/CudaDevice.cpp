@@ -210,7 +210,7 @@ CudaDevice::prepare(std::shared_ptr<const Plan> plan,
                                     "'cuda'; compile it with --target cuda:{}",
                                     plan->target, description.architecture));
   if (!architectureCovers(context->architecture(), plan->architecture))
-    return invalidInput(fmt::format(
+    return unsupported(fmt::format(
         "the plan is for GPUs of {}, this one ({}) is {}; compile it with "
         "--target cuda:{}",
         plan->architecture, description.name, description.architecture,

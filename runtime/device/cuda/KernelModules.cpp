@@ -30,15 +30,21 @@ Result<LoadedModule> loadOne(CudaContext &context, const CubinCache &cache,
   return module;
 }
 
-/// Whether the function takes exactly `arguments` addresses.
-bool takes(const Driver &driver, CUfunction function, size_t arguments) {
-  size_t offset = 0, size = 0;
-  for (size_t i = 0; i < arguments; ++i)
-    if (driver.funcGetParamInfo(function, i, &offset, &size) != CUDA_SUCCESS ||
-        size != sizeof(CUdeviceptr))
+/// Whether the function takes exactly `arguments` addresses. The driver answers
+/// CUDA_ERROR_INVALID_VALUE behind the last one.
+Result<bool> takes(CudaContext &context, CUfunction function,
+                   size_t arguments) {
+  for (size_t i = 0;; ++i) {
+    size_t offset = 0, size = 0;
+    CUresult result =
+        context.driver.funcGetParamInfo(function, i, &offset, &size);
+    if (result == CUDA_ERROR_INVALID_VALUE)
+      return i == arguments;
+    HALFTONE_RETURN_IF_ERROR(
+        context.check(result, "asking for a kernel's arguments"));
+    if (i == arguments || size != sizeof(CUdeviceptr))
       return false;
-  return driver.funcGetParamInfo(function, arguments, &offset, &size) !=
-         CUDA_SUCCESS;
+  }
 }
 
 } // namespace
@@ -85,7 +91,9 @@ Result<CUfunction> KernelModules::function(CudaContext &context,
   HALFTONE_RETURN_IF_ERROR(withContext(what, module.status()));
   auto function = module->function(kernel.name);
   HALFTONE_RETURN_IF_ERROR(function);
-  if (!takes(driver, *function, arguments))
+  auto fits = takes(context, *function, arguments);
+  HALFTONE_RETURN_IF_ERROR(withContext(what, fits.status()));
+  if (!*fits)
     return invalidInput(
         fmt::format("{} does not take the {} addresses that its step has", what,
                     arguments));

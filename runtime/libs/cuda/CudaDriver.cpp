@@ -14,7 +14,6 @@ namespace {
 Status bindAll(const DynamicLibrary &library, Driver &d) {
   const Symbol symbols[] = {
       symbol("cuInit", d.init),
-      symbol("cuDriverGetVersion", d.driverGetVersion),
       symbol("cuGetErrorName", d.getErrorName),
       symbol("cuGetErrorString", d.getErrorString),
       symbol("cuDeviceGetCount", d.deviceGetCount),
@@ -88,17 +87,24 @@ Status load(Driver &driver) {
   if (!library.ok())
     return unsupported(fmt::format("no CUDA driver: {}; {}",
                                    library.status().message(), kInstall));
+  // First of all the version: an old driver lacks functions.
+  const Symbol version[] = {
+      symbol("cuDriverGetVersion", driver.driverGetVersion)};
   HALFTONE_RETURN_IF_ERROR(
-      withContext("the CUDA driver does not fit", bindAll(*library, driver)));
-  if (CUresult result = driver.init(0); result != CUDA_SUCCESS)
-    return noGpu(driver, result);
+      withContext("the CUDA driver does not fit", library->bind(version)));
   if (CUresult result = driver.driverGetVersion(&driver.version);
       result != CUDA_SUCCESS)
-    return toStatus(driver, result, "asking the CUDA driver's version");
+    return unsupported(
+        fmt::format("the CUDA driver does not tell its version (error {}); {}",
+                    static_cast<int>(result), kInstall));
   if (driver.version < kMinimumDriver)
     return unsupported(fmt::format("the driver serves CUDA {}, 13.0 is needed; "
                                    "{}",
                                    driver.versionText(), kInstall));
+  HALFTONE_RETURN_IF_ERROR(
+      withContext("the CUDA driver does not fit", bindAll(*library, driver)));
+  if (CUresult result = driver.init(0); result != CUDA_SUCCESS)
+    return noGpu(driver, result);
   return {};
 }
 

@@ -69,13 +69,14 @@ Result<std::string> bindVersioned(const VersionedLibrary &library,
   if (!opened.ok())
     return unsupported(
         fmt::format("{}; {}", opened.status().message(), library.remedy));
-  HALFTONE_RETURN_IF_ERROR(opened->bind(symbols));
+  HALFTONE_RETURN_IF_ERROR(opened->bind(symbols.first(1)));
   size_t number = getVersion();
   std::string version =
       fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
   if (number < library.minimum)
     return unsupported(fmt::format("{} is version {}; {}", opened->path(),
                                    version, library.remedy));
+  HALFTONE_RETURN_IF_ERROR(opened->bind(symbols));
   return version;
 }
 

@@ -50,8 +50,8 @@ struct VersionedLibrary {
   const char *remedy; ///< Ends the message where it is missing or too old.
 };
 
-/// Opens `library`, sets all targets and asks `getVersion`, which is one of
-/// them. Gives the version in words ("13.1.0"). Fails with
+/// Opens `library`, asks `getVersion`, which is the first of the targets, and
+/// sets all of them. Gives the version in words ("13.1.0"). Fails with
 /// StatusCode::Unsupported.
 Result<std::string> bindVersioned(const VersionedLibrary &library,
                                   std::span<const Symbol> symbols,

@@ -125,7 +125,7 @@ TEST(Elementwise, Refusals) {
       {{"exp", "", {{{2}, 'i'}}}, "must be statically shaped tensor"},
       {{"and", "", {{{2}}, {{2}}}}, "must be"},
       {{"where", "", {{{2}}, {{2}}, {{2}}}}, "must be"},
-      {{"max", "", {}}, "at least one operand"},
+      {{"max", "", {}}, "needs at least 1 operands"},
       {{"gelu", "approximate = \"sigmoid\"", {{{2}}}}, "must be none or tanh"},
   });
   BuiltOp division({"div", "", {{{1}, 'i'}, {{1}, 'i'}}});
