@@ -77,13 +77,14 @@ def check_overflow(check, plans, plan, row):
     return words == 1 and row["weights_unchanged"]
 
 
-def check_trace(binary, plans, check, plan, row):
-    result = subprocess.run([binary / "halftone-check-trace", plans / "ir" / f"{plan}.mlir", check / f"{plan}.steps"],
-                            capture_output=True, text=True)
+def check_trace(binary, ir, folder, program, row):
+    result = subprocess.run([binary / "halftone-check-trace", ir, folder, "--program", program], capture_output=True,
+                            text=True)
     lines = result.stdout.splitlines()
-    row["trace"] = json.loads(lines[-1]) if lines else {"error": result.stderr.strip()}
+    report = row[f"{program}_steps"] = json.loads(lines[-1]) if lines else {"error": result.stderr.strip()}
+    report.pop("program", None)
     if result.returncode:
-        row["trace"]["mismatches"] = lines[:3]
+        report["mismatches"] = lines[:3]
     return result.returncode == 0
 
 
@@ -129,8 +130,10 @@ def main():
                 if precision == "fp32":
                     compare_weights(reference, optimizer, options.check / f"{plan}.run/weights.safetensors", row)
             good &= within(row, model, precision)
-        if (options.check / f"{plan}.steps").is_dir():
-            good &= check_trace(options.bin, options.plans, options.check, plan, row)
+        for program in ("train", "eval"):
+            folder = options.check / f"{plan}.{program}.steps"
+            if folder.is_dir():
+                good &= check_trace(options.bin, options.plans / "ir" / f"{plan}.mlir", folder, program, row)
         row["good"] = bool(good)
         rows.append(row)
         print(" ".join(f"{key}={value:.2g}" if isinstance(value, float) else f"{key}={value}" for key, value in row.items()),

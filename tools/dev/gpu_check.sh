@@ -99,8 +99,10 @@ for plan in ${plans:+"$plans"/*.plan}; do
   [ "$stem" = "$name" ] || run_one "$name" train "${train[@]}" --steps 2 --out "$out/$name.run2"
   repeat "$name" "${train[@]}" --steps "$count"
   if [ -f "$plans/ir/$name.mlir" ]; then
-    rm -rf "$out/$name.steps"
-    run_one "$name" trace "$plan" --data "$data" --out "$out/$name.steps"
+    for program in train eval; do
+      rm -rf "$out/$name.$program.steps"
+      run_one "$name" trace "$plan" --data "$data" --program $program --out "$out/$name.$program.steps"
+    done
   fi
 done
 printf '],\n "failures": %d}\n' $failures >>"$json"
