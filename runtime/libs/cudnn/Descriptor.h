@@ -14,7 +14,7 @@ namespace halftone::runtime::cudnn {
 /// Which attribute type a C++ type stands for.
 template <typename T> struct AttributeType;
 template <cudnnBackendAttributeType_t Type> struct AttributeTypeIs {
-  static constexpr cudnnBackendAttributeType_t value = Type;
+  static constexpr cudnnBackendAttributeType_t kType = Type;
 };
 template <>
 struct AttributeType<int64_t> : AttributeTypeIs<CUDNN_TYPE_INT64> {};
@@ -47,7 +47,7 @@ public:
 
   template <typename T>
   void set(cudnnBackendAttributeName_t name, std::span<const T> values) {
-    note(library->setAttribute(handle, name, AttributeType<T>::value,
+    note(library->setAttribute(handle, name, AttributeType<T>::kType,
                                static_cast<int64_t>(values.size()),
                                values.data()));
   }
@@ -68,7 +68,7 @@ public:
   std::vector<T> get(cudnnBackendAttributeName_t name, size_t limit) {
     std::vector<T> values(limit);
     int64_t count = 0;
-    note(library->getAttribute(handle, name, AttributeType<T>::value,
+    note(library->getAttribute(handle, name, AttributeType<T>::kType,
                                static_cast<int64_t>(limit), &count,
                                values.data()));
     values.resize(firstFailure == CUDNN_STATUS_SUCCESS
