@@ -3,6 +3,7 @@
 """Exports a PyTorch module so that Halftone can train it: every parameter kept under its own name, nothing folded away.
 
   tools/export_torch.py FILE.py:FUNCTION OUT [--target-loss NAME] [--opset N] [--exporter auto|dynamo|script] [--static]
+                          [--traceback]
 
 FUNCTION takes nothing and returns (module, batch) or (module, batch, target). `batch` is a tensor, a tuple of tensors or a
 dict of them by the names of forward's arguments; its first dimension is the batch. A module that returns its own loss as
@@ -25,6 +26,7 @@ import logging
 import pathlib
 import re
 import sys
+import traceback
 import warnings
 
 # Where a tool wrote down the machine it ran on, or repeats what the graph says anyway.
@@ -34,7 +36,7 @@ EXTERNAL_BYTES = 1_500_000_000  # Protobuf cannot hold more than 2 GiB.
 
 
 class ExportError(Exception):
-    """The module cannot be exported; the text says why and what to try."""
+    """The module cannot be exported; the text says why and what to try. `__cause__` is what the user's own code raised."""
 
 
 @dataclasses.dataclass
@@ -59,8 +61,12 @@ def export(module, batch, out, target=None, *, loss=None, opset=20, exporter="au
     """
     import numpy
 
+    check_example(module, batch, target)
     out = pathlib.Path(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExportError(f"cannot make the folder {out.parent}: {error.strerror}") from error
     inputs = named_inputs(module, batch)
     module = copy.deepcopy(module).train()
     scalar, count = probe(module, inputs)
@@ -77,6 +83,34 @@ def export(module, batch, out, target=None, *, loss=None, opset=20, exporter="au
     numpy.savez_compressed(data_path, **data)
     command = compile_line(path, data, names, scalar, loss, symbolic, count)
     return Exported(path, data_path, used, symbolic, command)
+
+
+def check_example(module, batch, target):
+    """What the user's function returned must be a module, tensors, and a tensor or nothing."""
+    import torch
+
+    def named(value):
+        return f"{type(value).__name__}"
+
+    if not isinstance(module, torch.nn.Module):
+        raise ExportError(f"the module is a {named(module)}, not a torch.nn.Module")
+    if isinstance(batch, (tuple, list, dict)):
+        leaves = batch.items() if isinstance(batch, dict) else enumerate(batch)
+        wrong = [f"{name} is a {named(value)}" for name, value in leaves if not isinstance(value, torch.Tensor)]
+    else:
+        wrong = [] if isinstance(batch, torch.Tensor) else [f"it is a {named(batch)}"]
+    if wrong:
+        raise ExportError(f"the batch must be a tensor, or a tuple or dict of tensors: {'; '.join(wrong)}")
+    if not isinstance(batch, torch.Tensor) and not batch:
+        raise ExportError("the batch is empty: give one tensor for each argument of forward")
+    if target is not None and not isinstance(target, torch.Tensor):
+        raise ExportError(f"the target is a {named(target)}, not a tensor")
+
+
+def describe(error):
+    """The user's exception in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def named_inputs(module, batch):
@@ -101,7 +135,7 @@ def flatten(result):
 
     if isinstance(result, torch.Tensor):
         return [result]
-    values = result.values() if isinstance(result, dict) else result
+    values = result.values() if isinstance(result, dict) else result if isinstance(result, (tuple, list)) else []
     return [leaf for value in values if value is not None for leaf in flatten(value)]
 
 
@@ -109,8 +143,13 @@ def probe(module, inputs):
     """Runs the module once: is its first output a scalar, and how many outputs are there?"""
     import torch
 
-    with torch.no_grad():
-        leaves = flatten(call(copy.deepcopy(module), inputs))
+    try:
+        with torch.no_grad():
+            result = call(copy.deepcopy(module), inputs)
+    except Exception as error:  # forward is the user's
+        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in inputs.items())
+        raise ExportError(f"forward does not take the batch ({shapes}): {describe(error)}") from error
+    leaves = flatten(result)
     if not leaves:
         raise ExportError("the module returns no tensor")
     return leaves[0].dim() == 0, len(leaves)
@@ -283,17 +322,33 @@ def guess_loss(target):
 def load_function(spec):
     """FILE.py:FUNCTION as a Python function."""
     file, _, name = spec.rpartition(":")
-    if not file:
+    if not file or not name:
         raise ExportError(f"'{spec}' is not FILE.py:FUNCTION")
     location = importlib.util.spec_from_file_location(pathlib.Path(file).stem, file)
     if location is None or not pathlib.Path(file).is_file():
         raise ExportError(f"there is no Python file {file}")
     loaded = importlib.util.module_from_spec(location)
     sys.path.insert(0, str(pathlib.Path(file).resolve().parent))
-    location.loader.exec_module(loaded)
-    if not hasattr(loaded, name):
+    try:
+        location.loader.exec_module(loaded)
+    except Exception as error:  # the file is the user's
+        raise ExportError(f"{file} cannot be loaded: {describe(error)}") from error
+    if not callable(getattr(loaded, name, None)):
         raise ExportError(f"{file} has no function {name}")
     return getattr(loaded, name)
+
+
+def call_function(spec):
+    """What FILE.py:FUNCTION returns: module, batch, and target or None."""
+    function = load_function(spec)
+    try:
+        made = function()
+    except Exception as error:  # the function is the user's
+        raise ExportError(f"{spec} raised {describe(error)}") from error
+    if not isinstance(made, (tuple, list)) or len(made) not in (2, 3):
+        what = f"{len(made)} values" if isinstance(made, (tuple, list)) else f"a {type(made).__name__}"
+        raise ExportError(f"{spec} returned {what}, not (module, batch) or (module, batch, target)")
+    return (*made, None)[:3]
 
 
 def main(arguments=None):
@@ -303,15 +358,23 @@ def main(arguments=None):
     parser.add_argument("--target-loss", metavar="NAME", help="cross_entropy, mse, l1 or bce_with_logits")
     parser.add_argument("--opset", type=int, default=20)
     parser.add_argument("--exporter", choices=["auto", "dynamo", "script"], default="auto")
+    parser.add_argument("--traceback", action="store_true", help="show all of an error in the module's own code")
     parser.add_argument("--static", action="store_true", help="keep the example's batch size")
     options = parser.parse_args(arguments)
     warnings.showwarning = lambda message, *_: print(f"export_torch: warning: {message}", file=sys.stderr)
     try:
-        module, batch, *target = load_function(options.function)()
-        made = export(module, batch, options.out, *target, loss=options.target_loss, opset=options.opset,
+        module, batch, target = call_function(options.function)
+        made = export(module, batch, options.out, target, loss=options.target_loss, opset=options.opset,
                       exporter=options.exporter, dynamic=not options.static)
     except ExportError as error:
-        print(f"export_torch: {error}", file=sys.stderr)
+        cause, hint = error.__cause__, ""
+        if isinstance(cause, ModuleNotFoundError):
+            hint = "; it needs torch, onnx, onnxscript and numpy"
+        if cause is not None and not options.traceback:
+            hint += " (--traceback shows where)"
+        print(f"export_torch: {error}{hint}", file=sys.stderr)
+        if cause is not None and options.traceback:
+            traceback.print_exception(cause)
         return 2
     except ModuleNotFoundError as error:
         print(f"export_torch: {error}; it needs torch, onnx, onnxscript and numpy", file=sys.stderr)
