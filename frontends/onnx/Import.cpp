@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/Import.h"
+#include "compiler/graph/GraphOps.h"
+#include "frontends/onnx/EvaluationForm.h"
 #include "frontends/onnx/ImportGraph.h"
 #include "frontends/onnx/ModelFile.h"
 #include "frontends/onnx/Rebatch.h"
@@ -79,14 +81,17 @@ private:
   }
 
   void importProgram() {
-    ImportedGraph graph =
+    ImportedGraph imported =
         importGraph(&context, prepared, inputs.inputs, options);
-    if (graph.module && inputs.oldBatch)
-      graph = rebatch(std::move(graph));
-    log.append(graph.log);
-    result.module = std::move(graph.module);
+    if (imported.module && inputs.oldBatch)
+      imported = rebatch(std::move(imported));
+    log.append(imported.log);
+    if (imported.module)
+      reportEvaluationForm(*imported.module->getOps<graph::ProgramOp>().begin(),
+                           prepared.light.graph(), options, log);
+    result.module = std::move(imported.module);
     result.weights = std::move(prepared.roles.weights);
-    for (Weight &weight : graph.constants.all())
+    for (Weight &weight : imported.constants.all())
       result.weights.add(std::move(weight));
     ExternalData external(prepared.folder, log);
     result.strippedModel =

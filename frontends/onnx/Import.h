@@ -22,6 +22,9 @@ struct ImportOptions {
   /// --keep-casts: a Cast to a half type rounds its value; otherwise casts
   /// between float types are dropped.
   bool keepCasts = false;
+  /// --dropout on and --batch-norm train: what the training will ask of the
+  /// file, so that the import can warn where it has something else.
+  bool dropout = true, trainBatchNorm = true;
   /// --freeze and --train: ECMAScript regular expressions, searched in the
   /// initializers' names; `train` decides last.
   std::vector<std::string> freeze, train;

@@ -282,8 +282,9 @@ llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
     return error;
   if (auto error = verifyFlags(flags, request))
     return error;
-  options.normalize.trainBatchNorm = flags.batchNorm == "train";
-  options.normalize.dropout = flags.dropout == "on";
+  options.normalize.trainBatchNorm = request.import.trainBatchNorm =
+      flags.batchNorm == "train";
+  options.normalize.dropout = request.import.dropout = flags.dropout == "on";
   options.fuse.fuse = flags.optimize != "none";
   if (!flags.compileTo.empty()) {
     request.compileTo = passes::parsePhase(flags.compileTo);
