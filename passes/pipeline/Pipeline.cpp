@@ -13,6 +13,7 @@
 #include "passes/fuse/LowerComposites.h"
 #include "passes/memory/LowerToExec.h"
 #include "passes/memory/PlanMemory.h"
+#include "passes/pipeline/IndexedTables.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -78,6 +79,7 @@ private:
   }
 
   LogicalResult differentiate() {
+    indexRows = findIndexedTables(train);
     auto loss = buildLoss(train, options.loss, /*masked=*/false);
     if (failed(loss))
       return failure();
@@ -116,7 +118,6 @@ private:
     buildOptimizerStep(train, loss->loss, parameters, *gradients, pending,
                        options.optimizer, options.lossScale);
     addOutput(train, loss->loss);
-    findIndexedTables();
     return success(succeeded(cleanUp(train)) && succeeded(cleanUp(eval)));
   }
 
@@ -155,27 +156,6 @@ private:
     }
     arenas = planMemory(module);
     return success();
-  }
-
-  /// The input that row numbers come from, through reshapes and casts; null
-  /// where they are computed otherwise.
-  static InputOp rowNumbers(Value v) {
-    Operation *op = v.getDefiningOp();
-    while (op && op->getNumOperands() == 1)
-      op = op->getOperand(0).getDefiningOp();
-    return dyn_cast_or_null<InputOp>(op);
-  }
-
-  /// A table whose gradient is scattered bounds the indices into it.
-  void findIndexedTables() {
-    for (Operation &op : train.getBody().front())
-      if (auto scatter = dyn_cast<ScatterOpInterface>(op))
-        if (InputOp input =
-                rowNumbers(op.getOperand(scatter.getIndicesOperand()))) {
-          int64_t rows = shapeOf(op.getResult(0)).front();
-          auto [it, isNew] = indexRows.try_emplace(input.getName(), rows);
-          it->second = std::min(it->second, rows);
-        }
   }
 
   /// Labels are checked when data are read, so that a wrong one is named

@@ -49,11 +49,15 @@ TEST_P(Steps, OverflowSkipsTheWholeStep) {
   }
 }
 
-TEST(StepData, IndicesOutsideTheTableAreRefused) {
+class StepData : public testing::TestWithParam<const char *> {};
+
+TEST_P(StepData, IndicesOutsideTheTableAreRefused) {
   TemporaryFolder folder;
   Reference reference("bert_masked");
-  CompiledModel model(
-      referenceFlags("bert_masked", "raw20", "fp32", "adamw", folder.path));
+  auto flags =
+      referenceFlags("bert_masked", "raw20", "fp32", "adamw", folder.path);
+  flags.freeze = {GetParam()};
+  CompiledModel model(flags);
   ASSERT_TRUE(model);
   const Plan &plan = model.session->plan();
   ArrayMap data = reference.data(plan);
@@ -71,6 +75,9 @@ TEST(StepData, IndicesOutsideTheTableAreRefused) {
             std::string::npos)
       << bound.status().message();
 }
+
+// Nothing frozen, and all the tables.
+INSTANTIATE_TEST_SUITE_P(Frozen, StepData, testing::Values("^$", "embedding"));
 
 INSTANTIATE_TEST_SUITE_P(All, Steps,
                          testing::Values("mlp", "cnn", "resnet", "gpt2",
