@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/InferTypes.h"
+#include "frontends/onnx/VerifyModel.h"
 #include "onnx/shape_inference/implementation.h"
 
 namespace halftone::onnx_frontend {
@@ -44,7 +45,7 @@ inferTypes(const onnx::ModelProto &light, llvm::ArrayRef<InputShape> inputs,
                                     /*data_prop=*/true));
   } catch (const std::exception &refusal) {
     log.error("ONNX's shape inference refuses the model: " +
-              llvm::StringRef(refusal.what()).split("\n\n").first);
+              firstParagraph(refusal.what()));
     return std::nullopt;
   }
   llvm::StringMap<InferredType> types;

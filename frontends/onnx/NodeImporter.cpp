@@ -83,7 +83,30 @@ void NodeImporter::importNode(const NodeProto &proto) {
   failed.push_back(proto.name());
 }
 
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t extent : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return "[" + text + "]";
+}
+
+/// Whether an operator may read a tensor without elements that is computed when
+/// training: those that move elements, and thus may have none to move.
+static bool acceptsNothing(StringRef op) {
+  constexpr StringLiteral kMoves[] = {
+      "Cast",     "CastLike", "Concat",    "Expand",   "Flatten", "Gather",
+      "Identity", "Pad",      "Reshape",   "Shape",    "Size",    "Slice",
+      "Split",    "Squeeze",  "Transpose", "Unsqueeze"};
+  return llvm::is_contained(kMoves, op);
+}
+
 NodeImporter::Results NodeImporter::dispatch(const Node &node) {
+  for (const Imported *input : node.inputs)
+    if (input && input->value && input->type().getNumElements() == 0 &&
+        !acceptsNothing(node.proto.op_type()))
+      return fail(node, "input '" + input->name + "' has the shape " +
+                            shapeText(input->type().getShape()) +
+                            ", which has no elements to compute with");
   const auto &formals = node.schema.inputs();
   for (size_t i = 0;
        i < formals.size() && formals[i].GetOption() == OpSchema::Single; ++i)
@@ -119,13 +142,6 @@ NodeImporter::Results NodeImporter::importResolved(const Node &node,
   default:
     return importSequence(node, kind);
   }
-}
-
-static std::string shapeText(ArrayRef<int64_t> shape) {
-  std::string text;
-  for (int64_t extent : shape)
-    text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return "[" + text + "]";
 }
 
 bool NodeImporter::verifyResult(const Node &node, StringRef name,

@@ -229,9 +229,7 @@ bool verifyOperators(mlir::MLIRContext *context, const ModelProto &model,
   return false;
 }
 
-/// The checker's text ends in a context of many lines; its first paragraph says
-/// what is wrong.
-static std::string firstParagraph(const char *text) {
+std::string firstParagraph(const char *text) {
   std::string first = llvm::StringRef(text).split("\n\n").first.trim().str();
   std::replace(first.begin(), first.end(), '\n', ' ');
   return first;

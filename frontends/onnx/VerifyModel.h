@@ -24,6 +24,9 @@ bool orderNodes(onnx::ModelProto &model, DiagnosticLog &log);
 bool verifyOperators(mlir::MLIRContext *context, const onnx::ModelProto &model,
                      DiagnosticLog &log);
 
+/// What is wrong, on one line: ONNX's texts end in a context of many lines.
+std::string firstParagraph(const char *text);
+
 /// ONNX's checker.
 bool runChecker(const onnx::ModelProto &model, DiagnosticLog &log);
 

@@ -86,6 +86,46 @@ Value shiftLabels(ImplicitLocOpBuilder &b, Value labels, int64_t shift,
   return b.create<ConcatOp>(ValueRange{rest, ignored}, axis);
 }
 
+InputOp inputOf(ProgramOp program, StringRef name) {
+  for (InputOp input : program.getBody().getOps<InputOp>())
+    if (input.getName() == name)
+      return input;
+  return {};
+}
+
+/// Rows of a batch: the leading dimension that all inputs share; 1 where there
+/// is none.
+int64_t batchRows(ProgramOp program) {
+  std::optional<int64_t> rows;
+  for (InputOp input : program.getBody().getOps<InputOp>())
+    if (input.getKind() == "data") {
+      ArrayRef<int64_t> shape = shapeOf(input.getValue());
+      int64_t leading = shape.empty() ? 1 : shape.front();
+      rows = !rows || *rows == leading ? leading : 1;
+    }
+  return rows.value_or(1);
+}
+
+/// What no loss can be built on; the data's own arrays come beside the inputs.
+LogicalResult verifyData(ProgramOp program, Value value, StringRef output,
+                         const LossOptions &options) {
+  if (program.getBody().getOps<InputOp>().empty())
+    return program.emitError(
+        "the model has no input: there are no data to train it on");
+  if (numElements(shapeOf(value)) == 0)
+    return program.emitError("the loss reads the output '")
+           << output << "' " << typeText(value) << ", which has no elements";
+  if (options.kind != LossKind::Output)
+    for (StringRef name : {"target", "row_weight"})
+      if (inputOf(program, name) && options.targetFrom.empty() &&
+          (name == "target" || options.kind != LossKind::CrossEntropy))
+        return program.emitError("the model has an input '")
+               << name << "', which is the name of an array of the loss ("
+               << (name == "target" ? "the labels" : "the rows that count")
+               << "): give the input another name when exporting";
+  return success();
+}
+
 Value input(ImplicitLocOpBuilder &b, StringRef name, StringRef kind,
             ArrayRef<int64_t> shape, Type element) {
   return b.create<InputOp>(RankedTensorType::get(shape, element),
@@ -113,9 +153,8 @@ FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
   if (options.targetFrom.empty()) {
     target = input(b, "target", "target", labelShape, b.getI64Type());
   } else {
-    for (InputOp candidate : program.getBody().getOps<InputOp>())
-      if (candidate.getName() == options.targetFrom)
-        target = candidate.getValue();
+    if (InputOp labels = inputOf(program, options.targetFrom))
+      target = labels.getValue();
     if (!target)
       return program.emitError("--target-from: the model has no input '")
              << options.targetFrom << "'";
@@ -173,6 +212,9 @@ FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options,
   if (failed(output))
     return failure();
   Value value = (*output).getValue();
+  if (failed(verifyData(program, value, (*output).getName(), options)))
+    return failure();
+  int64_t rows = batchRows(program);
   OpBuilder base(program.getContext());
   OriginTagger tagger(base.getNamedAttr(kOrigin, base.getStringAttr("loss")));
   OpBuilder builder =
@@ -198,7 +240,9 @@ FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options,
     return result;
   }
   Value target = input(b, "target", "target", shapeOf(logits), b.getF32Type());
-  Value weight = masked && rankOf(logits)
+  // Without a row for each sample a short batch cannot be masked; it is left
+  // out.
+  Value weight = masked && rankOf(logits) && shapeOf(logits).front() == rows
                      ? input(b, "row_weight", "row_weight",
                              shapeOf(logits).take_front(1), b.getF32Type())
                      : Value();

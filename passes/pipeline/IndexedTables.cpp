@@ -26,25 +26,47 @@ InputOp sourceOf(Value indices) {
   return dyn_cast_or_null<InputOp>(op);
 }
 
+/// Indices that the file fixes; negative ones count from the end.
+LogicalResult verifyConstant(Operation *gather, Value indices, int64_t rows) {
+  auto constant = indices.getDefiningOp<ConstantOp>();
+  auto values =
+      constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  if (!values)
+    return success();
+  for (const APInt &index : values.getValues<APInt>())
+    if (index.getSExtValue() < -rows || index.getSExtValue() >= rows)
+      return gather->emitError("the index ")
+             << index.getSExtValue() << " lies outside the " << rows
+             << " rows of its table";
+  return success();
+}
+
 } // namespace
 
-llvm::StringMap<int64_t> findIndexedTables(ProgramOp program) {
+FailureOr<llvm::StringMap<int64_t>> findIndexedTables(ProgramOp program) {
   llvm::StringMap<int64_t> rows;
+  bool valid = true;
   auto note = [&](auto gather) {
     ArrayRef<int64_t> table = shapeOf(gather.getData());
     auto axis =
         normalizeAxis(gather.getAxis(), static_cast<int64_t>(table.size()));
-    InputOp input = sourceOf(gather.getIndices());
-    if (failed(axis) || !input)
+    if (failed(axis))
       return;
-    auto [entry, isNew] = rows.try_emplace(input.getName(), table[*axis]);
-    entry->second = std::min(entry->second, table[*axis]);
+    int64_t extent = table[*axis];
+    valid &= succeeded(verifyConstant(gather, gather.getIndices(), extent));
+    InputOp input = sourceOf(gather.getIndices());
+    if (!input)
+      return;
+    auto [entry, isNew] = rows.try_emplace(input.getName(), extent);
+    entry->second = std::min(entry->second, extent);
   };
   for (Operation &op : program.getBody().front())
     if (auto gather = dyn_cast<GatherOp>(op))
       note(gather);
     else if (auto gather = dyn_cast<GatherElementsOp>(op))
       note(gather);
+  if (!valid)
+    return failure();
   return rows;
 }
 

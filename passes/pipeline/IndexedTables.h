@@ -5,9 +5,11 @@
 
 namespace halftone::passes {
 
-/// For each input whose values all name rows of tables, trained or not, the
-/// rows of the smallest: kernels clamp a number outside, so that it must be
-/// refused where data are read.
-llvm::StringMap<int64_t> findIndexedTables(graph::ProgramOp program);
+/// Fails where a constant index lies outside its table. For each input whose
+/// values all name rows of tables, trained or not, the rows of the smallest:
+/// kernels clamp a number outside, so that it must be refused where data are
+/// read.
+llvm::FailureOr<llvm::StringMap<int64_t>>
+findIndexedTables(graph::ProgramOp program);
 
 } // namespace halftone::passes

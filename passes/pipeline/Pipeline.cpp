@@ -79,7 +79,10 @@ private:
   }
 
   LogicalResult differentiate() {
-    indexRows = findIndexedTables(train);
+    auto tables = findIndexedTables(train);
+    if (failed(tables))
+      return failure();
+    indexRows = std::move(*tables);
     auto loss = buildLoss(train, options.loss, /*masked=*/false);
     if (failed(loss))
       return failure();

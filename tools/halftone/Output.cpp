@@ -8,8 +8,25 @@
 
 namespace halftone::tools {
 
+/// Names come from files and may hold anything: one message stays one line, and
+/// no terminal obeys it.
+static std::string oneLine(const std::string &message) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string line;
+  for (char c : message) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      line += "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      line += std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 15];
+    else
+      line += c;
+  }
+  return line;
+}
+
 void say(const char *severity, const std::string &message) {
-  std::string line = std::string(severity) + ": " + message + "\n";
+  std::string line = std::string(severity) + ": " + oneLine(message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -11,8 +11,13 @@ LogicalResult DivOp::evaluate(ArrayRef<HostTensor> operands,
                               SmallVectorImpl<HostTensor> &results) {
   if (!operands[1].isFloat() && llvm::is_contained(operands[1].ints, 0))
     return emitOpError("divides an integer by zero");
-  return evaluateElementwise<2>(*this, operands, results,
-                                [](auto a, auto b) { return a / b; });
+  return evaluateElementwise<2>(*this, operands, results, [](auto a, auto b) {
+    // The lowest integer over -1 traps.
+    if constexpr (std::is_integral_v<decltype(a)>)
+      if (b == -1)
+        return static_cast<decltype(a)>(-static_cast<uint64_t>(a));
+    return a / b;
+  });
 }
 
 Value DivOp::emitScalar(ScalarBuilder &b, ValueRange x) {

@@ -30,8 +30,10 @@ std::string tablesOf(const std::string &body) {
     return "does not parse";
   auto rows =
       passes::findIndexedTables(*module->getOps<graph::ProgramOp>().begin());
+  if (failed(rows))
+    return "fails";
   std::vector<std::string> found;
-  for (const auto &entry : rows)
+  for (const auto &entry : *rows)
     found.push_back(entry.first().str() + " " + std::to_string(entry.second));
   llvm::sort(found);
   std::string text;
@@ -78,6 +80,16 @@ TEST(IndexedTables, ThroughOpsThatKeepEveryValue) {
                      "(tensor<3x2xi64>) -> tensor<2x3xi64>\n" +
                      gather("constant", "6", "i")),
             "ids 6");
+}
+
+TEST(IndexedTables, ConstantsLieInside) {
+  auto constant = [](const std::string &values) {
+    return "  %i = graph.constant dense<" + values + "> : tensor<2x3xi64>\n" +
+           gather("frozen", "8", "i");
+  };
+  EXPECT_EQ(tablesOf(constant("[[0, 7, -8], [1, 2, 3]]")), "");
+  EXPECT_EQ(tablesOf(constant("[[0, 8, -8], [1, 2, 3]]")), "fails");
+  EXPECT_EQ(tablesOf(constant("-9")), "fails");
 }
 
 // What is computed from an input is another number, and a slice leaves values
