@@ -4,6 +4,7 @@
 
 #include "runtime/data/Convert.h"
 #include "runtime/session/InputFeed.h"
+#include "runtime/session/NonFinite.h"
 
 #include <algorithm>
 #include <cmath>
@@ -161,6 +162,12 @@ Result<EvalResult> evaluate(Session &session, const DataSet &data,
     // A batch in which nothing counts has no mean.
     sum += *share > 0 ? *mean * *share : 0;
     total += *share;
+    if (*share > 0 && !std::isfinite(*mean) && result.noLoss.empty()) {
+      Result<FirstNonFinite> culprit =
+          findFirstNonFinite(executor, ProgramKind::Eval, data, rows);
+      HALFTONE_RETURN_IF_ERROR(culprit);
+      result.noLoss = culprit->text;
+    }
     result.rows +=
         std::ranges::count_if(rows, [](int64_t row) { return row != kNoRow; });
     if (!probe)
@@ -177,6 +184,9 @@ Result<EvalResult> evaluate(Session &session, const DataSet &data,
   };
   HALFTONE_RETURN_IF_ERROR(forEachBatch(session, data, true, notice, visit));
   result.loss = total > 0 ? sum / total : NAN;
+  if (total == 0)
+    result.noLoss = fmt::format("no label counts, all are the ignored {}",
+                                plan.ignoreIndex);
   result.count = static_cast<uint64_t>(total);
   if (labels.labels != 0)
     result.accuracy = static_cast<double>(labels.correct) /

@@ -16,6 +16,7 @@ struct EvalResult {
   uint64_t count = 0; ///< What counts: labels that are not ignored, or target
                       ///< elements, or rows.
   int64_t rows = 0;
+  std::string noLoss; ///< Where the loss is not finite: why, for the user.
 };
 
 /// Evaluates all rows in order; a short last batch is masked, or dropped with a

@@ -22,7 +22,9 @@ HostArray floatArray(Shape shape, const std::vector<float> &values) {
 }
 
 /// Runs the gradient part until it is finite; gives the scale it took.
-Result<double> runUntilFinite(Session &session, const NoticeSink &notice) {
+Result<double> runUntilFinite(Session &session, const DataSet &data,
+                              std::span<const int64_t> rows,
+                              const NoticeSink &notice) {
   Executor &executor = session.executor();
   Result<std::optional<double>> start = session.readState("loss_scale");
   HALFTONE_RETURN_IF_ERROR(start);
@@ -35,12 +37,12 @@ Result<double> runUntilFinite(Session &session, const NoticeSink &notice) {
     if (bad->empty())
       break;
     if (!*start || scale / 2 < kSmallestScale) {
-      Result<std::string> culprit =
-          describeFirstNonFinite(executor, ProgramKind::Train);
+      Result<FirstNonFinite> culprit =
+          findFirstNonFinite(executor, ProgramKind::Train, data, rows);
       HALFTONE_RETURN_IF_ERROR(culprit);
       return Status(StatusCode::NonFinite,
-                    fmt::format("the gradient of '{}' is not finite; {}", *bad,
-                                *culprit));
+                    fmt::format("the gradient of '{}' is not finite: {}", *bad,
+                                culprit->text));
     }
     scale /= 2;
     HALFTONE_RETURN_IF_ERROR(session.writeState("loss_scale", scale));
@@ -70,7 +72,7 @@ Result<Gradients> computeGradients(Session &session, const DataSet &data,
   std::vector<int64_t> rows(static_cast<size_t>(data.batch()));
   std::iota(rows.begin(), rows.end(), 0);
   HALFTONE_RETURN_IF_ERROR(feed->feed(rows));
-  Result<double> scale = runUntilFinite(session, notice);
+  Result<double> scale = runUntilFinite(session, data, rows, notice);
   HALFTONE_RETURN_IF_ERROR(scale);
 
   Gradients result;

@@ -2,8 +2,6 @@
 // Scans of buffers for NaN and infinities, by their bits.
 #include "runtime/session/NonFinite.h"
 
-#include "runtime/data/HostArray.h"
-
 #include <cstring>
 #include <fmt/format.h>
 
@@ -44,8 +42,71 @@ Result<Findings> scanBuffer(Executor &executor, uint32_t index) {
 }
 
 std::string describeBuffer(const Buffer &buffer) {
-  return fmt::format("'{}' ({})", buffer.name,
-                     describe(toDataType(buffer.type), buffer.shape));
+  std::string type = describe(toDataType(buffer.type), buffer.shape);
+  return buffer.name.empty() ? fmt::format("an unnamed {} value", type)
+                             : fmt::format("'{}' ({})", buffer.name, type);
+}
+
+using Where = FirstNonFinite::Where;
+
+FirstNonFinite make(Where where, const std::string &what, const char *remedy) {
+  return {where, fmt::format("the first value that is not finite is in {}; {}",
+                             what, remedy)};
+}
+
+/// In what the program starts from.
+Result<FirstNonFinite> findInOperands(Executor &executor, ProgramKind program) {
+  const Plan &plan = executor.plan();
+  for (const Input &input : plan.programInputs(program)) {
+    Result<Findings> found = scanBuffer(executor, input.buffer);
+    HALFTONE_RETURN_IF_ERROR(found);
+    if (found->nan || found->positive)
+      return make(Where::Data, fmt::format("the data, input '{}'", input.name),
+                  "mend the data");
+  }
+  for (const Parameter &parameter : plan.parameters) {
+    Result<Findings> found = scanBuffer(executor, parameter.buffer);
+    HALFTONE_RETURN_IF_ERROR(found);
+    if (parameter.role != Parameter::Role::Constant &&
+        (found->nan || found->positive))
+      return make(Where::Weights,
+                  fmt::format("the weights, '{}'", parameter.name),
+                  "start from other weights");
+  }
+  return FirstNonFinite();
+}
+
+/// In what the program's steps write.
+Result<FirstNonFinite> findInSteps(Executor &executor, ProgramKind program) {
+  const Plan &plan = executor.plan();
+  const char *remedy =
+      program == ProgramKind::Train
+          ? "lower the learning rate, or compile with more of the graph in fp32"
+          : "compile with more of the graph in fp32, or take other weights";
+  FirstNonFinite certain, possible;
+  StepObserver observer;
+  observer.after = [&](size_t index) -> Status {
+    const Step &step = plan.program(program).steps[index];
+    for (uint32_t output : step.outputs) {
+      if (certain.where != Where::Nowhere)
+        return {};
+      Result<Findings> found = scanBuffer(executor, output);
+      HALFTONE_RETURN_IF_ERROR(found);
+      FirstNonFinite here =
+          make(Where::Step,
+               fmt::format("{}, written by node '{}'",
+                           describeBuffer(plan.buffers[output]), step.node),
+               remedy);
+      if (found->nan || found->positive)
+        certain = here;
+      else if (found->negative && possible.where == Where::Nowhere)
+        possible = here;
+    }
+    return {};
+  };
+  HALFTONE_RETURN_IF_ERROR(
+      executor.runObserved(program, observer, ProgramPart::Gradients));
+  return certain.where != Where::Nowhere ? certain : possible;
 }
 } // namespace
 
@@ -61,47 +122,23 @@ Result<std::string> firstBadGradient(Executor &executor) {
   return std::string();
 }
 
-Result<std::string> describeFirstNonFinite(Executor &executor,
-                                           ProgramKind program) {
-  const Plan &plan = executor.plan();
-  std::string prefix = "the first value that is not finite is ";
-  for (const Input &input : plan.programInputs(program)) {
-    Result<Findings> found = scanBuffer(executor, input.buffer);
-    HALFTONE_RETURN_IF_ERROR(found);
-    if (found->nan || found->positive)
-      return prefix + "in the data, input '" + input.name + "'";
-  }
-  for (const Parameter &parameter : plan.parameters) {
-    Result<Findings> found = scanBuffer(executor, parameter.buffer);
-    HALFTONE_RETURN_IF_ERROR(found);
-    if (parameter.role != Parameter::Role::Constant &&
-        (found->nan || found->positive))
-      return prefix + "in the weights, '" + parameter.name + "'";
-  }
-  std::string certain, possible;
-  StepObserver observer;
-  observer.after = [&](size_t index) -> Status {
-    const Step &step = plan.program(program).steps[index];
-    for (uint32_t output : step.outputs) {
-      if (!certain.empty())
-        return {};
-      Result<Findings> found = scanBuffer(executor, output);
-      HALFTONE_RETURN_IF_ERROR(found);
-      std::string text =
-          fmt::format("in {}, written by node '{}'",
-                      describeBuffer(plan.buffers[output]), step.node);
-      if (found->nan || found->positive)
-        certain = text;
-      else if (found->negative && possible.empty())
-        possible = text;
-    }
-    return {};
-  };
-  HALFTONE_RETURN_IF_ERROR(
-      executor.runObserved(program, observer, ProgramPart::Gradients));
-  if (certain.empty() && possible.empty())
-    return std::string("none was found when the step was repeated");
-  return prefix + (certain.empty() ? possible : certain);
+Result<FirstNonFinite> findFirstNonFinite(Executor &executor,
+                                          ProgramKind program,
+                                          const DataSet &data,
+                                          std::span<const int64_t> rows) {
+  if (data.lossElements(rows) == 0)
+    return FirstNonFinite{Where::Data,
+                          fmt::format("no label of the batch counts, all are "
+                                      "the ignored {}; mend the data",
+                                      executor.plan().ignoreIndex)};
+  Result<FirstNonFinite> found = findInOperands(executor, program);
+  HALFTONE_RETURN_IF_ERROR(found);
+  if (found->where == Where::Nowhere)
+    found = findInSteps(executor, program);
+  HALFTONE_RETURN_IF_ERROR(found);
+  if (found->where == Where::Nowhere)
+    found->text = "no such value was found when the step was repeated";
+  return found;
 }
 
 } // namespace halftone::runtime

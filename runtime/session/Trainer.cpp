@@ -18,7 +18,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Session &session,
       InputFeed::create(session.executor(), ProgramKind::Train, data);
   HALFTONE_RETURN_IF_ERROR(feed);
   std::unique_ptr<Trainer> trainer(
-      new Trainer(session, std::move(order), std::move(*feed)));
+      new Trainer(session, data, std::move(order), std::move(*feed)));
   Result<Memory> staging =
       session.device().allocateStaging(kDepth * kNumbers * kNumberBytes);
   HALFTONE_RETURN_IF_ERROR(staging);
@@ -113,22 +113,48 @@ Status Trainer::report(const ReportSink &sink) {
 }
 
 Status Trainer::watchSkips(const StepReport &report) {
+  ++reported;
+  applied += report.applied;
   if (report.applied) {
     stuckSkips = 0;
     lastSkippedScale = -1;
     return {};
   }
+  if (lastSkippedScale < 0)
+    firstScale = report.scale;
   stuckSkips = report.scale == lastSkippedScale ? stuckSkips + 1 : 1;
   lastSkippedScale = report.scale;
-  if (stuckSkips < kMaxStuckSkips)
-    return {};
-  Result<std::string> culprit =
-      describeFirstNonFinite(session.executor(), ProgramKind::Train);
+  return stuckSkips < kMaxStuckSkips ? Status() : nothingHelps();
+}
+
+Status Trainer::checkTrained() {
+  return reported == 0 || applied > 0 ? Status() : nothingHelps();
+}
+
+Status Trainer::nothingHelps() {
+  Result<FirstNonFinite> culprit = findFirstNonFinite(
+      session.executor(), ProgramKind::Train, data, order.batchOf(queued - 1));
   HALFTONE_RETURN_IF_ERROR(culprit);
-  return {StatusCode::NonFinite,
-          fmt::format("stopped at step {}: {} steps in a row had gradients "
-                      "that are not finite at loss scale {}; {}",
-                      report.step, stuckSkips, report.scale, *culprit)};
+  std::string text =
+      applied == 0
+          ? fmt::format("nothing was trained: each of the {} steps was "
+                        "skipped, because its gradients were not finite",
+                        reported)
+          : fmt::format("stopped at step {}: {} steps in a row were skipped, "
+                        "because their gradients were not finite",
+                        queued, stuckSkips);
+  bool isFalling = stuckSkips < kMaxStuckSkips && lastSkippedScale < firstScale;
+  text += ": " + culprit->text;
+  using Where = FirstNonFinite::Where;
+  if (isFalling && culprit->where != Where::Data &&
+      culprit->where != Where::Weights)
+    text += fmt::format("; or the loss scale, {} in the last step, still has "
+                        "to fall: train more steps, or compile with a smaller "
+                        "--scale-init",
+                        lastSkippedScale);
+  else if (session.plan().findState("loss_scale"))
+    text += fmt::format(" (the loss scale is {})", lastSkippedScale);
+  return {StatusCode::NonFinite, text};
 }
 
 } // namespace halftone::runtime

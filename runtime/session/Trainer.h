@@ -50,6 +50,9 @@ public:
   Status step(const ReportSink &sink);
   /// Waits for all steps and reports them.
   Status finish(const ReportSink &sink);
+  /// For the end of a run that is finished: fails with StatusCode::NonFinite
+  /// where there were steps and each was skipped.
+  Status checkTrained();
 
 private:
   /// The numbers of one step, in the order they are stored.
@@ -63,24 +66,29 @@ private:
     std::shared_ptr<Event> done;
   };
 
-  Trainer(Session &session, BatchOrder order, InputFeed feed)
-      : session(session), order(std::move(order)), feed(std::move(feed)) {}
+  Trainer(Session &session, const DataSet &data, BatchOrder order,
+          InputFeed feed)
+      : session(session), data(data), order(std::move(order)),
+        feed(std::move(feed)) {}
 
   void findNumbers();
   Status queueNumber(Number number, size_t slot);
   Status report(const ReportSink &sink);
   double number(Number which, size_t slot, double absent) const;
   Status watchSkips(const StepReport &report);
+  Status nothingHelps();
 
   Session &session;
+  const DataSet &data;
   BatchOrder order;
   InputFeed feed;
   std::array<std::optional<uint32_t>, kNumbers> buffers;
   Memory staging;
   std::deque<Pending> pending;
   int64_t queued = 0;
-  int stuckSkips = 0;
-  double lastSkippedScale = -1;
+  int64_t reported = 0, applied = 0;
+  int stuckSkips = 0; ///< In a row, at the same scale.
+  double firstScale = -1, lastSkippedScale = -1;
   std::chrono::steady_clock::time_point lastReport;
 };
 

@@ -29,7 +29,8 @@ std::string listNames(const std::vector<std::string> &names) {
 /// The file with the plan's own weights, checked by its hash.
 Result<ArrayMap> readOwnWeights(const Plan &plan) {
   std::filesystem::path path = plan.path.parent_path() / plan.weightsFile;
-  if (!std::filesystem::exists(path))
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
     return invalidInput(fmt::format(
         "the plan's weights file '{}' is missing; put it back beside the plan "
         "or give another with --weights",
@@ -49,9 +50,16 @@ Result<ArrayMap> readOwnWeights(const Plan &plan) {
 
 Result<ArrayMap> readGivenWeights(const std::filesystem::path &given) {
   std::filesystem::path path = given;
-  if (std::filesystem::is_directory(path))
+  std::error_code error;
+  if (std::filesystem::is_directory(given, error)) {
     path /= "weights.safetensors";
-  else if (path.extension() != ".safetensors")
+    if (!std::filesystem::exists(path, error) &&
+        std::filesystem::exists(given / "checkpoint", error))
+      return invalidInput(fmt::format(
+          "'{0}' holds no weights yet: its run has not ended; finish it with "
+          "train --resume {0}",
+          given.string()));
+  } else if (path.extension() != ".safetensors")
     return invalidInput(fmt::format("'{}': weights are a .safetensors file or "
                                     "a folder that train wrote",
                                     given.string()));

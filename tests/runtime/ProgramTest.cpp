@@ -107,17 +107,51 @@ TEST_F(ProgramTest, RefusedInputLeavesNothingBehind) {
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
 
-TEST_F(ProgramTest, SkippedStepsStopTheRunAndKeepTheFolderUsable) {
+/// Whether they stop the run or the run ends first.
+TEST_F(ProgramTest, ARunOfSkippedStepsHasTrainedNothing) {
+  for (int steps : {1, 20}) {
+    std::string name = "run" + std::to_string(steps);
+    Outcome outcome = run("train linear.plan --data bad.npz --steps " +
+                          std::to_string(steps) + " --out " + name);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.error,
+              "halftone-run: error: nothing was trained: each of the " +
+                  std::to_string(std::min(steps, 5)) +
+                  " steps was skipped, because its gradients were not finite: "
+                  "no such value was found when the step was repeated (the "
+                  "loss scale is 1)\n");
+    std::vector<json> metrics = lines(name + "/metrics.jsonl");
+    ASSERT_EQ(metrics.size(), static_cast<size_t>(std::min(steps, 5)));
+    EXPECT_EQ(metrics.back()["applied"], false);
+    EXPECT_FALSE(exists(name + "/weights.safetensors"));
+  }
+}
+
+TEST_F(ProgramTest, SkippedStepsStopARunAndKeepWhatItHad) {
+  ASSERT_EQ(run("train linear.plan --data batch.npz --steps 3 --out run").code,
+            0);
+  std::string weights = readText(folder / "run/weights.safetensors");
   Outcome outcome =
-      run("train linear.plan --data bad.npz --steps 20 --out run");
+      run("train linear.plan --data bad.npz --steps 20 --resume run");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.error.find("stopped at step 5: 5 steps in a row had "
-                               "gradients that are not finite"),
-            std::string::npos);
-  std::vector<json> metrics = lines("run/metrics.jsonl");
-  ASSERT_EQ(metrics.size(), 5u);
-  EXPECT_EQ(metrics[4]["applied"], false);
-  EXPECT_TRUE(std::filesystem::exists(folder / "run/weights.safetensors"));
+  EXPECT_EQ(weights, readText(folder / "run/weights.safetensors"));
+  outcome = run("train linear.plan --data batch.npz --steps 4 --resume run");
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+}
+
+TEST_F(ProgramTest, EvalWithoutAFiniteLossFails) {
+  write("nan.npz", {1, 2, 3, 3, NAN, 5}, 0);
+  Outcome outcome = run("eval linear.plan --data nan.npz --weights .");
+  EXPECT_EQ(outcome.code, 2);
+  ASSERT_EQ(run("train linear.plan --data batch.npz --steps 1 --out run").code,
+            0);
+  outcome = run("eval linear.plan --data nan.npz --weights run");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.error.ends_with(
+      "halftone-run: error: there is no finite loss: the first value that is "
+      "not finite is in the data, input 'x'; mend the data\n"))
+      << outcome.error;
+  EXPECT_EQ(outcome.out, "");
 }
 
 TEST_F(ProgramTest, EvaluatesWhileTraining) {

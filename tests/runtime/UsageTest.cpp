@@ -23,7 +23,8 @@ protected:
 TEST_F(UsageTest, NumbersOutOfRangeAreRefusedInWords) {
   std::string hint = "; see 'halftone-run train --help'";
   std::string train = "train linear.plan --data data.npz ";
-  for (const char *flag : {"--steps", "--epochs", "--eval-every"})
+  for (const char *flag :
+       {"--steps", "--epochs", "--eval-every", "--checkpoint-every"})
     for (const char *value :
          {"0", "-5", "1e3", "5x", "99999999999999999999", "1000000000001"})
       expectRefusal(train + flag + " " + value,

@@ -120,6 +120,9 @@ Status eval(const CommonOptions &options) {
   Result<EvalResult> result =
       evaluate(*opened.session, *opened.data, opened.notice);
   HALFTONE_RETURN_IF_ERROR(result);
+  if (!result->noLoss.empty())
+    return {StatusCode::NonFinite,
+            "there is no finite loss: " + result->noLoss};
   if (!options.out.empty())
     HALFTONE_RETURN_IF_ERROR(writeOutputs(opened, options.out));
   Json json = {{"loss", number(result->loss)}};

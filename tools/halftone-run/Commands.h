@@ -26,6 +26,7 @@ struct TrainOptions : CommonOptions {
   int64_t steps = 0;     ///< 0: by epochs.
   int64_t epochs = 0;    ///< 0: one, where steps are 0 too.
   std::filesystem::path resume;
+  int64_t checkpointEvery = 0; ///< 0: at the end of epochs.
   bool overwrite = false;
   bool keepOrder = false; ///< Not shuffled.
 };

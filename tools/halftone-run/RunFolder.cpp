@@ -3,12 +3,14 @@
 #include "tools/halftone-run/RunFolder.h"
 
 #include "runtime/base/File.h"
+#include "tools/halftone-run/Output.h"
+#include "tools/halftone-run/RunFiles.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 namespace halftone::run {
 
@@ -18,17 +20,13 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int kMaxRuns = 10000;
 
-fs::path numbered(const std::string &name, int number) {
-  return fs::path("runs") / fmt::format("{}-{:03}", name, number);
-}
-
 /// The lines of a log up to and including a step; a line that was cut by a
 /// crash is dropped.
 std::string linesUpTo(const fs::path &path, int64_t step) {
   std::ifstream file(path);
   std::string kept, line;
   while (std::getline(file, line)) {
-    nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    Json json = Json::parse(line, nullptr, false);
     if (json.is_object() && json.contains("step") &&
         json["step"].is_number_integer() && json["step"].get<int64_t>() <= step)
       kept += line + "\n";
@@ -50,41 +48,97 @@ Result<RunFolder> RunFolder::choose(const fs::path &out, const fs::path &resume,
                                     const std::string &planName) {
   RunFolder run;
   run.isResumed = !resume.empty();
+  run.mayReplace = overwrite;
+  run.planName = planName;
   if (run.isResumed && (overwrite || (!out.empty() && out != resume)))
     return invalidInput("--resume goes on in its own folder; it does not go "
                         "with --overwrite or another --out");
+  run.folder = run.base = run.isResumed ? resume : out;
+  if (run.folder.empty())
+    return run;
   std::error_code error;
-  if (run.isResumed) {
-    if (!fs::exists(resume / "checkpoint" / "checkpoint.json", error))
-      return invalidInput(fmt::format("'{}' holds no checkpoint to resume from",
-                                      resume.string()));
-    run.folder = resume;
-    return run;
-  }
-  if (out.empty()) {
-    run.isNumbered = true;
-    int number = 1;
-    while (fs::exists(numbered(planName, number), error) && number < kMaxRuns)
-      ++number;
-    run.folder = numbered(planName, number);
-    return run;
-  }
-  run.folder = out;
-  bool exists = fs::exists(out, error);
-  if (exists && !fs::is_directory(out, error))
+  if (!run.isResumed && fs::exists(out, error) && !fs::is_directory(out, error))
     return invalidInput(
         fmt::format("--out '{}' is a file, not a folder", out.string()));
-  if (exists && !fs::is_empty(out, error) && !overwrite)
-    return invalidInput(fmt::format(
-        "the folder '{}' is not empty; use --resume {} to go on, --overwrite "
-        "to start anew, or another --out",
-        out.string(), out.string()));
+  if (fs::exists(run.folder / kLock, error) ||
+      (run.isResumed && holdsRun(run.folder)))
+    HALFTONE_RETURN_IF_ERROR(run.lock());
+  if (run.isResumed && !fs::exists(run.checkpoint() / "checkpoint.json", error))
+    return invalidInput(fmt::format("'{}' holds no checkpoint to resume from",
+                                    resume.string()));
+  if (!run.isResumed)
+    HALFTONE_RETURN_IF_ERROR(run.refuseUnlessFree());
   return run;
+}
+
+Status RunFolder::lock() {
+  Result<std::optional<FileLock>> lock = FileLock::tryLock(folder / kLock);
+  HALFTONE_RETURN_IF_ERROR(lock);
+  if (!*lock)
+    return invalidInput(fmt::format(
+        "another process trains in the folder '{}'; wait until it has ended, "
+        "or choose another --out",
+        folder.string()));
+  held = std::move(*lock);
+  return settleRun(folder);
+}
+
+Status RunFolder::refuseUnlessFree() const {
+  Result<bool> free = isFree(folder);
+  HALFTONE_RETURN_IF_ERROR(free);
+  if (*free || mayReplace)
+    return {};
+  return invalidInput(fmt::format(
+      "the folder '{}' is not empty; use --resume {} to go on, --overwrite "
+      "to start anew, or another --out",
+      folder.string(), folder.string()));
+}
+
+Status RunFolder::makeNumbered() {
+  std::error_code error;
+  fs::create_directories("runs", error);
+  for (int number = 1; !error && number < kMaxRuns; ++number) {
+    folder = base =
+        fs::path("runs") / fmt::format("{}-{:03}", planName, number);
+    // Several processes may be looking for a name.
+    if (::mkdir(folder.c_str(), 0777) == 0)
+      return {};
+    if (errno != EEXIST)
+      error = std::error_code(errno, std::generic_category());
+  }
+  if (error)
+    return failed(
+        fmt::format("cannot make a folder in 'runs': {}", error.message()));
+  return invalidInput("all names of runs are taken; name a folder with --out");
+}
+
+Result<RunRecord> RunFolder::readRecord() const {
+  RunRecord record;
+  fs::path path = folder / "run.json";
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return record;
+  Result<MappedFile> file = MappedFile::open(path);
+  HALFTONE_RETURN_IF_ERROR(file);
+  auto *text = reinterpret_cast<const char *>(file->bytes().data());
+  Json json = Json::parse(text, text + file->bytes().size(), nullptr, false);
+  auto count = [&](const char *key) {
+    return json.contains(key) && json[key].is_number_unsigned();
+  };
+  if (!json.is_object() || !json.contains("val") || !json["val"].is_string() ||
+      !count("eval_every") || !count("checkpoint_every"))
+    return failed(fmt::format("'{}' is damaged; remove it and give --val and "
+                              "the like again",
+                              path.string()));
+  record.validation = json["val"].get<std::string>();
+  record.evalEvery = json["eval_every"].get<int64_t>();
+  record.checkpointEvery = json["checkpoint_every"].get<int64_t>();
+  return record;
 }
 
 Result<RunFolder::FilePointer> RunFolder::openLog(const char *name,
                                                   int64_t step) {
-  fs::path path = folder / name;
+  fs::path path = base / name;
   std::error_code error;
   if (isResumed && fs::exists(path, error))
     HALFTONE_RETURN_IF_ERROR(
@@ -96,26 +150,50 @@ Result<RunFolder::FilePointer> RunFolder::openLog(const char *name,
   return file;
 }
 
-Status RunFolder::open(int64_t step, bool validates) {
+Status RunFolder::open(int64_t step, const RunRecord &record) {
   std::error_code error;
+  if (folder.empty())
+    HALFTONE_RETURN_IF_ERROR(makeNumbered());
   fs::create_directories(folder, error);
-  if (error)
-    return failed(fmt::format("cannot make the folder '{}': {}",
-                              folder.string(), error.message()));
-  if (!isResumed) {
-    fs::remove(weights(), error);
-    fs::remove(folder / "validation.jsonl", error);
-    fs::remove_all(checkpoint(), error);
+  if (!error && !held) {
+    HALFTONE_RETURN_IF_ERROR(lock());
+    HALFTONE_RETURN_IF_ERROR(refuseUnlessFree());
   }
+  if (!error && mayReplace && holdsRun(folder)) {
+    base = folder / kStaged;
+    fs::create_directory(base, error);
+  }
+  if (error)
+    return failed(fmt::format("cannot make the folder '{}': {}", base.string(),
+                              error.message()));
+  Json json = {{"val", record.validation.string()},
+               {"eval_every", uint64_t(record.evalEvery)},
+               {"checkpoint_every", uint64_t(record.checkpointEvery)}};
+  HALFTONE_RETURN_IF_ERROR(
+      writeFileAtomically(base / "run.json", std::string_view(toLine(json))));
   Result<FilePointer> opened = openLog("metrics.jsonl", step);
   HALFTONE_RETURN_IF_ERROR(opened);
   metrics = std::move(*opened);
-  if (!validates)
+  if (record.validation.empty())
     return {};
   opened = openLog("validation.jsonl", step);
   HALFTONE_RETURN_IF_ERROR(opened);
   validation = std::move(*opened);
   return {};
+}
+
+Status RunFolder::keep() {
+  if (base == folder)
+    return {};
+  HALFTONE_RETURN_IF_ERROR(replaceRun(folder));
+  base = folder;
+  return {};
+}
+
+void RunFolder::abandon() {
+  std::error_code error;
+  if (base != folder)
+    fs::remove_all(base, error);
 }
 
 Status RunFolder::appendMetrics(const std::string &line) {

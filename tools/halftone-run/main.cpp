@@ -147,6 +147,8 @@ private:
     };
     addSteps("--eval-every", trainOptions.evalEvery,
              "Steps between evaluations; default: only at the end");
+    addSteps("--checkpoint-every", trainOptions.checkpointEvery,
+             "Steps between checkpoints; default: at the end of epochs");
     addSteps("--steps", trainOptions.steps,
              "Steps in all, those before a --resume included");
     addSteps("--epochs", trainOptions.epochs, "Epochs in all; default: 1");

@@ -3,6 +3,7 @@
 // values.
 #include "runtime/base/ElementType.h"
 #include "runtime/base/File.h"
+#include "runtime/base/FileLock.h"
 #include "runtime/base/Float16.h"
 #include "runtime/base/Philox.h"
 #include "runtime/base/Sha256.h"
@@ -152,5 +153,21 @@ TEST(Files, MissingOnesAreNamed) {
   Result<MappedFile> empty = MappedFile::open(folder.write("empty", ""));
   ASSERT_TRUE(empty.ok());
   EXPECT_TRUE(empty->bytes().empty());
+}
+
+TEST(FileLock, HasOneHolderAtATime) {
+  TemporaryFolder folder;
+  {
+    Result<std::optional<FileLock>> first = FileLock::tryLock(folder / "lock");
+    ASSERT_TRUE(first.ok());
+    EXPECT_TRUE(first->has_value());
+    Result<std::optional<FileLock>> second = FileLock::tryLock(folder / "lock");
+    ASSERT_TRUE(second.ok());
+    EXPECT_FALSE(second->has_value());
+  }
+  Result<std::optional<FileLock>> third = FileLock::tryLock(folder / "lock");
+  ASSERT_TRUE(third.ok());
+  EXPECT_TRUE(third->has_value());
+  EXPECT_FALSE(FileLock::tryLock(folder / "absent/lock").ok());
 }
 } // namespace
