@@ -206,6 +206,57 @@ TEST_F(ProgramTest, PredictsAllRows) {
   EXPECT_EQ(arrays->at("y").shape, (Shape{7, 1}));
 }
 
+TEST_F(ProgramTest, ResultsOfUntrainedWeightsAreTold) {
+  std::string text = "note: without --weights these are the plan's initial "
+                     "weights, which nothing has trained\n";
+  ASSERT_EQ(run("train linear.plan --data data.npz --steps 1 --out run").code,
+            0);
+  for (const char *command : {"eval", "predict"}) {
+    std::string arguments =
+        std::string(command) + " linear.plan --data data.npz --out p.npz";
+    EXPECT_NE(run(arguments).error.find(text), std::string::npos) << command;
+    EXPECT_EQ(run(arguments + " --weights run").error.find(text),
+              std::string::npos)
+        << command;
+  }
+}
+
+TEST_F(ProgramTest, WhatIsThereIsNotWrittenOverByAccident) {
+  std::string predict = "predict linear.plan --data data.npz ";
+  ASSERT_EQ(run(predict).code, 0);
+  std::string before = readText(folder / "predictions.npz");
+  Outcome outcome = run(predict + "--seed 7");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error,
+            "halftone-run: error: 'predictions.npz' is there already; name a "
+            "file with --out, or allow it with --overwrite\n");
+  EXPECT_EQ(readText(folder / "predictions.npz"), before);
+  EXPECT_EQ(run(predict + "--seed 7 --overwrite").code, 0);
+  EXPECT_NE(readText(folder / "predictions.npz"), before);
+  for (const char *name : {"data.npz", "linear.plan"}) {
+    before = readText(folder / name);
+    outcome = run(predict + "--out ./" + name);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.error, std::string("halftone-run: error: cannot write "
+                                         "'./") +
+                                 name + "': it is what is read\n");
+    EXPECT_EQ(readText(folder / name), before);
+  }
+}
+
+TEST_F(ProgramTest, MemoryIsAskedForBeforeItIsTaken) {
+  // 2 x 2^36 floats of data, 2^36 of w: half a terabyte and more.
+  ASSERT_TRUE(writePlan(makeLinearPlan({.features = int64_t(1) << 36}),
+                        folder / "huge.plan")
+                  .ok());
+  Outcome outcome = run("bench huge.plan");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.error.starts_with("halftone-run: error: the plan needs "))
+      << outcome.error;
+  EXPECT_TRUE(outcome.error.ends_with(" are free; use a smaller batch\n"))
+      << outcome.error;
+}
+
 TEST_F(ProgramTest, BenchPrintsOneRow) {
   Outcome outcome = run("bench linear.plan --warmup 0 --steps 3 --by-node");
   // The made-up 'skip' is not 0, so that steps count as skipped; five of them

@@ -10,10 +10,12 @@
 #include "runtime/session/Gradients.h"
 #include "runtime/session/Trace.h"
 #include "tools/halftone-run/Output.h"
-#include "tools/halftone-run/RunFolder.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace halftone::run {
 
@@ -38,15 +40,9 @@ struct Opened {
       return invalidInput(
           fmt::format("{}: has no {} program", options.plan.string(),
                       program == ProgramKind::Train ? "train" : "eval"));
-    ArrayMap made;
-    Result<DataSet> bound =
-        options.data.empty()
-            ? DataSet::bind(makeBenchData(*plan, options.seed.value_or(
-                                                     plan->defaultSeed)),
-                            "made-up data", *plan, program, needTargets, notice)
-            : DataSet::open(options.data, *plan, program, needTargets, notice);
-    HALFTONE_RETURN_IF_ERROR(bound);
-    data.emplace(std::move(*bound));
+    if (!options.data.empty())
+      HALFTONE_RETURN_IF_ERROR(keep(
+          DataSet::open(options.data, *plan, program, needTargets, notice)));
     SessionOptions wanted;
     wanted.device = options.device;
     wanted.weights = options.weights;
@@ -56,10 +52,50 @@ struct Opened {
         Session::create(plan, wanted, notice);
     HALFTONE_RETURN_IF_ERROR(opened);
     session = std::move(*opened);
+    // Made after the session has checked that there is memory for a batch.
+    if (options.data.empty())
+      HALFTONE_RETURN_IF_ERROR(keep(
+          DataSet::bind(makeBenchData(*plan, session->seed()), "made-up data",
+                        *plan, program, needTargets, notice)));
     notices.release();
     return {};
   }
+
+  /// What eval and predict say of results that are easily taken for others.
+  void tellOfWeights(const CommonOptions &options) const {
+    if (options.weights.empty())
+      notice("without --weights these are the plan's initial weights, which "
+             "nothing has trained");
+  }
+
+private:
+  Status keep(Result<DataSet> bound) {
+    HALFTONE_RETURN_IF_ERROR(bound);
+    data.emplace(std::move(*bound));
+    return {};
+  }
 };
+
+/// Whether a file at `path` may and can be written: it is none of those that
+/// are read, and its folder takes files. Asked before long work.
+Status checkOutputFile(const std::filesystem::path &path,
+                       const CommonOptions &options) {
+  std::string context = fmt::format("cannot write '{}': ", path.string());
+  std::filesystem::path parent = path.parent_path();
+  std::error_code error;
+  if (!parent.empty() && !std::filesystem::is_directory(parent, error))
+    return invalidInput(fmt::format("{}the folder '{}' does not exist", context,
+                                    parent.string()));
+  if (std::filesystem::is_directory(path, error))
+    return invalidInput(context + "it is a folder");
+  for (const std::filesystem::path *input :
+       {&options.plan, &options.data, &options.weights})
+    if (std::filesystem::equivalent(path, *input, error))
+      return invalidInput(context + "it is what is read");
+  if (access(parent.empty() ? "." : parent.c_str(), W_OK) != 0)
+    return invalidInput(context + std::strerror(errno));
+  return {};
+}
 
 /// Writes the eval program's outputs.
 Status writeOutputs(Opened &opened, const std::filesystem::path &out) {
@@ -96,7 +132,7 @@ std::string deviceList() {
 } // namespace
 
 Status grads(const CommonOptions &options) {
-  HALFTONE_RETURN_IF_ERROR(checkOutputFile(options.out));
+  HALFTONE_RETURN_IF_ERROR(checkOutputFile(options.out, options));
   Opened opened;
   HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Train, true));
   Result<Gradients> result =
@@ -114,8 +150,9 @@ Status grads(const CommonOptions &options) {
 
 Status eval(const CommonOptions &options) {
   if (!options.out.empty())
-    HALFTONE_RETURN_IF_ERROR(checkOutputFile(options.out));
+    HALFTONE_RETURN_IF_ERROR(checkOutputFile(options.out, options));
   Opened opened;
+  opened.tellOfWeights(options);
   HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Eval, true));
   Result<EvalResult> result =
       evaluate(*opened.session, *opened.data, opened.notice);
@@ -137,8 +174,15 @@ Status eval(const CommonOptions &options) {
 Status predict(const CommonOptions &options) {
   std::filesystem::path out =
       options.out.empty() ? "predictions.npz" : options.out;
-  HALFTONE_RETURN_IF_ERROR(checkOutputFile(out));
+  HALFTONE_RETURN_IF_ERROR(checkOutputFile(out, options));
+  std::error_code error;
+  if (options.out.empty() && !options.overwrite &&
+      std::filesystem::exists(out, error))
+    return invalidInput(fmt::format("'{}' is there already; name a file with "
+                                    "--out, or allow it with --overwrite",
+                                    out.string()));
   Opened opened;
+  opened.tellOfWeights(options);
   HALFTONE_RETURN_IF_ERROR(opened.open(options, ProgramKind::Eval, false));
   HALFTONE_RETURN_IF_ERROR(writeOutputs(opened, out));
   printJson({{"rows", opened.data->rows()}, {"out", out.string()}});

@@ -18,6 +18,7 @@ struct CommonOptions {
   std::filesystem::path out;
   std::string device; ///< Empty: the plan's target.
   std::optional<uint64_t> seed;
+  bool overwrite = false;
 };
 
 struct TrainOptions : CommonOptions {
@@ -27,8 +28,7 @@ struct TrainOptions : CommonOptions {
   int64_t epochs = 0;    ///< 0: one, where steps are 0 too.
   std::filesystem::path resume;
   int64_t checkpointEvery = 0; ///< 0: at the end of epochs.
-  bool overwrite = false;
-  bool keepOrder = false; ///< Not shuffled.
+  bool keepOrder = false;      ///< Not shuffled.
 };
 
 struct BenchOptions : CommonOptions {

@@ -204,17 +204,4 @@ Status RunFolder::appendValidation(const std::string &line) {
   return append(validation.get(), line);
 }
 
-Status checkOutputFile(const fs::path &path) {
-  fs::path parent = path.parent_path();
-  std::error_code error;
-  if (!parent.empty() && !fs::is_directory(parent, error))
-    return invalidInput(fmt::format("cannot write '{}': the folder '{}' does "
-                                    "not exist",
-                                    path.string(), parent.string()));
-  if (fs::is_directory(path, error))
-    return invalidInput(
-        fmt::format("cannot write '{}': it is a folder", path.string()));
-  return {};
-}
-
 } // namespace halftone::run

@@ -77,8 +77,4 @@ private:
   FilePointer metrics, validation;
 };
 
-/// Whether a file at `path` could be written: its folder exists. Asked before
-/// long work.
-runtime::Status checkOutputFile(const std::filesystem::path &path);
-
 } // namespace halftone::run

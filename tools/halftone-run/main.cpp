@@ -185,6 +185,8 @@ private:
     addCommon(command, options, Data::Needed);
     addOut(command, options, "OUT.npz",
            "Where to write; default: predictions.npz");
+    command.add_flag("--overwrite", options.overwrite,
+                     "Write over an older predictions.npz");
   }
 
   void addBench() {
