@@ -46,6 +46,12 @@ public:
   void end() {
     Clock::time_point now = Clock::now();
     cost = now - std::exchange(last, now);
+    spent += cost;
+  }
+
+  /// Saving so far.
+  double seconds() const {
+    return std::chrono::duration<double>(spent).count();
   }
 
 private:
@@ -54,7 +60,7 @@ private:
 
   int64_t every, epoch;
   Clock::time_point last;
-  Clock::duration cost{0};
+  Clock::duration cost{0}, spent{0};
 };
 
 class TrainRun {
@@ -77,7 +83,8 @@ public:
     Status status = loop();
     seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+            .count() -
+        clock.seconds();
     progress.close();
     // Skipped steps change nothing, so that what was trained before them is
     // worth keeping.
@@ -221,7 +228,7 @@ private:
   int64_t appliedBefore, savedStep;
   Progress progress;
   CheckpointClock clock;
-  double finalLoss = NAN, seconds = 0;
+  double finalLoss = NAN, seconds = 0; ///< Without saving.
   Json losses = Json::array(), lastValidation;
 };
 } // namespace
