@@ -27,18 +27,21 @@ struct LowPrecisionBound {
 
 /// BatchNorm over a batch of four and flipped ReLU and pooling masks make the
 /// resnet's gradients noisy in any implementation: PyTorch's own AMP has 0.23
-/// there. Its SGD losses double that noise at every step (lr 0.05, the loss
-/// falls from 2.3 to 0.2 in four): with nothing but the first convolution in
-/// BF16 the fourth loss is off by 0.17, with everything low by 0.11. So the
-/// design's 8e-2 holds for the first two losses only; what is tight there is
-/// the check of every step.
+/// there, and SGD (lr 0.05, the loss falls from 2.3 to 0.08 in five steps)
+/// doubles that noise at every step. In BF16 the worst of five losses is off by
+/// 0.106 in PyTorch on an H200, by 0.157 on a CPU, here by 0.109; over starts
+/// that differ by half a BF16 ulp the median is 0.085, 0.099 and 0.086, and
+/// about a third of all starts stay within 8e-2 in either system
+/// (docs/benchmarks/resnet-loss-noise.json). So 8e-2 holds for the first two
+/// losses, and PyTorch's 0.157 for all five; what is tight there is the check
+/// of every step.
 inline LowPrecisionBound lowPrecisionBound(const std::string &model,
                                            bool bf16) {
   if (model == "cnn")
     return bf16 ? LowPrecisionBound{3e-2, 0.999, 2e-2, 2e-2}
                 : LowPrecisionBound{1e-2, 0.9999, 5e-3, 5e-3};
   if (model == "resnet")
-    return bf16 ? LowPrecisionBound{0.35, 0.95, 8e-2, 0.2}
+    return bf16 ? LowPrecisionBound{0.35, 0.95, 8e-2, 0.157}
                 : LowPrecisionBound{0.2, 0.97, 4e-2, 4e-2};
   if (model == "digits_cnn") // three BatchNorms and a batch of eight
     return bf16 ? LowPrecisionBound{0.15, 0.99, 8e-2, 8e-2}
