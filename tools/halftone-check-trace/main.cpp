@@ -27,7 +27,11 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    fmt::print(stderr, "error: {} (see halftone-check-trace --help)\n",
+               error.what());
+    return 2;
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   passes::loadDialects(context);
