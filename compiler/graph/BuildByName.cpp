@@ -84,8 +84,11 @@ LogicalResult verifyOperands(Location loc, RegisteredOperationName op,
       (given > declared.required && !declared.more))
     return emitError(loc, "'")
            << op.stripDialect() << "' needs "
-           << (declared.more ? "at least " : "") << declared.required
-           << " operands, has " << given;
+           << (declared.more ? "at least " : "")
+           << (declared.required == 1
+                   ? "one operand"
+                   : std::to_string(declared.required) + " operands")
+           << ", has " << given;
   return success();
 }
 

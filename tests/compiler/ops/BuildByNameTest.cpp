@@ -44,7 +44,7 @@ protected:
 
 TEST_F(BuildByName, MissingOperandsAreNamed) {
   Value x = input({2, 2}, b.getF32Type());
-  EXPECT_EQ(complaint("relu", {}), "'relu' needs 1 operands, has 0\n");
+  EXPECT_EQ(complaint("relu", {}), "'relu' needs one operand, has 0\n");
   EXPECT_EQ(complaint("relu", {{}}),
             "'relu' needs one value as operand 0, has 0\n");
   EXPECT_EQ(complaint("add", {{x}}), "'add' needs 2 operands, has 1\n");
@@ -54,7 +54,7 @@ TEST_F(BuildByName, MissingOperandsAreNamed) {
             "'add' needs 2 operands, has 3\n");
   EXPECT_EQ(complaint("gemm", {{x}}),
             "'gemm' needs at least 2 operands, has 1\n");
-  EXPECT_EQ(complaint("sum", {}), "'sum' needs at least 1 operands, has 0\n");
+  EXPECT_EQ(complaint("sum", {}), "'sum' needs at least one operand, has 0\n");
   EXPECT_EQ(complaint("sum", {{x, x, x}}), "");
   EXPECT_EQ(complaint("gemm", {{x}, {x}, {}}), "");
   EXPECT_NE(complaint("attention", {{x}, {}, {x}, {}, {}, {}, {}}), "");
