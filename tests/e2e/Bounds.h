@@ -29,9 +29,9 @@ struct LowPrecisionBound {
 /// resnet's gradients noisy in any implementation: PyTorch's own AMP has 0.23
 /// there, and SGD (lr 0.05, the loss falls from 2.3 to 0.08 in five steps)
 /// doubles that noise at every step. In BF16 the worst of five losses is off by
-/// 0.106 in PyTorch on an H200, by 0.157 on a CPU, here by 0.109; over starts
-/// that differ by half a BF16 ulp the median is 0.085, 0.099 and 0.086, and
-/// about a third of all starts stay within 8e-2 in either system
+/// 0.106 in PyTorch on an H200, by 0.157 on a CPU, here by 0.105; over 20
+/// starts that differ by half a BF16 ulp the medians are 0.101, 0.097 and
+/// 0.089, and 25 to 40 % of them stay within 8e-2
 /// (docs/benchmarks/resnet-loss-noise.json). So 8e-2 holds for the first two
 /// losses, and PyTorch's 0.157 for all five; what is tight there is the check
 /// of every step.
