@@ -6,6 +6,7 @@
 #include "runtime/session/InputFeed.h"
 #include "runtime/session/NonFinite.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -79,9 +80,17 @@ Result<Gradients> computeGradients(Session &session, const DataSet &data,
   result.scale = *scale;
   Result<std::vector<std::byte>> value = executor.read(*loss);
   HALFTONE_RETURN_IF_ERROR(value);
-  result.arrays["loss"] =
-      floatArray({}, {static_cast<float>(decodeNumber(plan.buffers[*loss].type,
-                                                      value->data()))});
+  auto lossValue =
+      static_cast<float>(decodeNumber(plan.buffers[*loss].type, value->data()));
+  if (!std::isfinite(lossValue)) {
+    Result<FirstNonFinite> culprit =
+        findFirstNonFinite(executor, ProgramKind::Train, data, rows);
+    HALFTONE_RETURN_IF_ERROR(culprit);
+    return Status(StatusCode::NonFinite, fmt::format("the loss is not finite: "
+                                                     "{}",
+                                                     culprit->text));
+  }
+  result.arrays["loss"] = floatArray({}, {lossValue});
   for (const Parameter &parameter : plan.parameters) {
     if (parameter.role != Parameter::Role::Trainable)
       continue;

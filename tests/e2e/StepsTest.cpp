@@ -79,6 +79,26 @@ TEST_P(StepData, IndicesOutsideTheTableAreRefused) {
 // Nothing frozen, and all the tables.
 INSTANTIATE_TEST_SUITE_P(Frozen, StepData, testing::Values("^$", "embedding"));
 
+TEST(StepData, BatchesWithoutACountedLabelHaveNoGradients) {
+  TemporaryFolder folder;
+  Reference reference("bert_masked");
+  CompiledModel model(
+      referenceFlags("bert_masked", "raw20", "bf16", "adamw", folder.path));
+  ASSERT_TRUE(model);
+  ArrayMap data = reference.data(model.session->plan());
+  HostArray &target = data.at("target");
+  std::vector<int64_t> ignored(target.bytes.size() / sizeof(int64_t), -100);
+  auto bytes = std::as_bytes(std::span(ignored));
+  target = makeArray(target.type, target.shape, {bytes.begin(), bytes.end()});
+  auto result = computeGradients(*model.session, model.bind(data),
+                                 [](const std::string &) {});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), StatusCode::NonFinite);
+  EXPECT_NE(result.status().message().find("no label of the batch counts"),
+            std::string::npos)
+      << result.status().message();
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Steps,
                          testing::Values("mlp", "cnn", "resnet", "gpt2",
                                          "bert"));
