@@ -54,6 +54,24 @@ Result<double> runUntilFinite(Session &session, const DataSet &data,
                        **start, scale));
   return scale;
 }
+
+/// In float32 and the parameter's shape; zeros where the loss does not reach
+/// it.
+Result<HostArray> unscaledGradient(Executor &executor,
+                                   const Parameter &parameter, double scale) {
+  const std::vector<Buffer> &buffers = executor.plan().buffers;
+  const Buffer &buffer = buffers[parameter.buffer];
+  std::vector<float> values(buffer.elements, 0.0f);
+  if (parameter.gradient) {
+    Result<std::vector<std::byte>> bytes = executor.read(*parameter.gradient);
+    HALFTONE_RETURN_IF_ERROR(bytes);
+    values = toFloats(makeArray(toDataType(buffers[*parameter.gradient].type),
+                                {}, std::move(*bytes)));
+    for (float &element : values)
+      element = static_cast<float>(element / scale);
+  }
+  return floatArray(buffer.shape, values);
+}
 } // namespace
 
 Result<Gradients> computeGradients(Session &session, const DataSet &data,
@@ -94,18 +112,9 @@ Result<Gradients> computeGradients(Session &session, const DataSet &data,
   for (const Parameter &parameter : plan.parameters) {
     if (parameter.role != Parameter::Role::Trainable)
       continue;
-    const Buffer &buffer = plan.buffers[parameter.buffer];
-    std::vector<float> values(buffer.elements, 0.0f);
-    if (parameter.gradient) {
-      Result<std::vector<std::byte>> bytes = executor.read(*parameter.gradient);
-      HALFTONE_RETURN_IF_ERROR(bytes);
-      values =
-          toFloats(makeArray(toDataType(plan.buffers[*parameter.gradient].type),
-                             {}, std::move(*bytes)));
-      for (float &element : values)
-        element = static_cast<float>(element / *scale);
-    }
-    result.arrays["grad." + parameter.name] = floatArray(buffer.shape, values);
+    Result<HostArray> gradient = unscaledGradient(executor, parameter, *scale);
+    HALFTONE_RETURN_IF_ERROR(gradient);
+    result.arrays["grad." + parameter.name] = std::move(*gradient);
   }
   return result;
 }
