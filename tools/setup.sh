@@ -11,7 +11,7 @@ PACKAGES=(
   g++ cmake ninja-build ccache lld git pkg-config python3 python3-venv ca-certificates
   llvm-19-dev llvm-19-tools libmlir-19-dev mlir-19-tools clang-format-19
   libzstd-dev libcurl4-openssl-dev libedit-dev libxml2-dev zlib1g-dev
-  libprotobuf-dev protobuf-compiler libdnnl-dev libzip-dev
+  libprotobuf-dev protobuf-compiler libdnnl-dev libssl-dev libzip-dev
   libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev)
 
 export HALFTONE_CACHE=${HALFTONE_CACHE:-$HOME/.cache/halftone}
