@@ -5,6 +5,7 @@
 #include "runtime/device/cuda/KernelModules.h"
 #include "runtime/libs/cublaslt/CublasLtLibrary.h"
 #include "runtime/libs/cudnn/CudnnLibrary.h"
+#include "runtime/libs/nccl/NcclLibrary.h"
 
 #include <fmt/format.h>
 
@@ -82,6 +83,7 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
       info->properties.emplace_back("cuBLASLt",
                                     versionOf(cublaslt::loadLibrary()));
       info->properties.emplace_back("cuDNN", versionOf(cudnn::loadLibrary()));
+      info->properties.emplace_back("NCCL", versionOf(nccl::loadLibrary()));
     }
     all.push_back(std::move(*info));
   }

@@ -34,7 +34,8 @@ Status load(Library &l) {
       symbol("cublasLtMatmulAlgoGetHeuristic", l.algoGetHeuristic),
       symbol("cublasLtMatmul", l.matmul),
   };
-  auto version = cuda::bindVersioned(kLibrary, symbols, l.getVersion);
+  auto version =
+      cuda::bindVersioned(kLibrary, symbols, [&] { return l.getVersion(); });
   HALFTONE_RETURN_IF_ERROR(version);
   l.version = std::move(*version);
   return {};

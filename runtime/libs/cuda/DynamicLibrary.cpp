@@ -64,7 +64,7 @@ std::string DynamicLibrary::path() const {
 
 Result<std::string> bindVersioned(const VersionedLibrary &library,
                                   std::span<const Symbol> symbols,
-                                  size_t (*&getVersion)()) {
+                                  const std::function<size_t()> &getVersion) {
   auto opened = DynamicLibrary::open(library.soname);
   if (!opened.ok())
     return unsupported(

@@ -5,6 +5,7 @@
 
 #include "runtime/base/Status.h"
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -50,11 +51,11 @@ struct VersionedLibrary {
   const char *remedy; ///< Ends the message where it is missing or too old.
 };
 
-/// Opens `library`, asks `getVersion`, which is the first of the targets, and
-/// sets all of them. Gives the version in words ("13.1.0"). Fails with
-/// StatusCode::Unsupported.
+/// Opens `library`, asks `getVersion`, which calls the first of the
+/// targets, and sets all of them. Gives the version in words ("13.1.0"). Fails
+/// with StatusCode::Unsupported.
 Result<std::string> bindVersioned(const VersionedLibrary &library,
                                   std::span<const Symbol> symbols,
-                                  size_t (*&getVersion)());
+                                  const std::function<size_t()> &getVersion);
 
 } // namespace halftone::runtime::cuda

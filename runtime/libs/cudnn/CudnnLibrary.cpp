@@ -33,7 +33,8 @@ Status load(Library &l) {
       symbol("cudnnBackendGetAttribute", l.getAttribute),
       symbol("cudnnBackendExecute", l.execute),
   };
-  auto version = cuda::bindVersioned(kLibrary, symbols, l.getVersion);
+  auto version =
+      cuda::bindVersioned(kLibrary, symbols, [&] { return l.getVersion(); });
   HALFTONE_RETURN_IF_ERROR(version);
   l.version = std::move(*version);
   return {};
