@@ -127,7 +127,7 @@ TEST(Elementwise, Refusals) {
       {{"exp", "", {{{2}, 'i'}}}, "must be statically shaped tensor"},
       {{"and", "", {{{2}}, {{2}}}}, "must be"},
       {{"where", "", {{{2}}, {{2}}, {{2}}}}, "must be"},
-      {{"max", "", {}}, "needs at least 1 operands"},
+      {{"max", "", {}}, "needs at least one operand"},
       {{"gelu", "approximate = \"sigmoid\"", {{{2}}}}, "must be none or tanh"},
   });
   BuiltOp division({"div", "", {{{1}, 'i'}, {{1}, 'i'}}});
