@@ -40,7 +40,8 @@ void syncFolder(const std::filesystem::path &folder) {
 } // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path &path) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a pipe waits for a writer before it can be refused.
+  int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
     return invalidInput("cannot open '" + path.string() + "': " + reason());
   struct stat info{};

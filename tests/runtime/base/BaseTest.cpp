@@ -12,6 +12,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sys/stat.h>
 
 using namespace halftone::runtime;
 using halftone::test::TemporaryFolder;
@@ -169,5 +170,18 @@ TEST(FileLock, HasOneHolderAtATime) {
   ASSERT_TRUE(third.ok());
   EXPECT_TRUE(third->has_value());
   EXPECT_FALSE(FileLock::tryLock(folder / "absent/lock").ok());
+}
+
+TEST(MappedFile, RefusesWhatIsNoRegularFileWithoutWaiting) {
+  TemporaryFolder folder;
+  std::filesystem::path pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::filesystem::path &path :
+       {pipe, std::filesystem::path("/dev/zero"), folder.path}) {
+    Status status = MappedFile::open(path).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidInput);
+    EXPECT_EQ(status.message(),
+              "cannot read '" + path.string() + "': not a regular file");
+  }
 }
 } // namespace
