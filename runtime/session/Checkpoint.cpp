@@ -15,6 +15,7 @@ namespace halftone::runtime {
 namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kFormat = 2;
+constexpr std::string_view kDescription = "checkpoint.json";
 constexpr uint64_t kPieceBytes = 64 << 20;
 
 std::string arenaKey(const Plan &plan, size_t index) {
@@ -31,9 +32,18 @@ std::string hashOf(Json json) {
 }
 
 Status damaged(const std::filesystem::path &path, const std::string &what) {
-  return failed(fmt::format("{}: the checkpoint is damaged: {}; put back a "
-                            "copy of the run's folder, or start anew",
-                            path.string(), what));
+  return invalidInput(
+      fmt::format("{}: the checkpoint is damaged: {}; put back a copy of the "
+                  "run's folder, or start anew",
+                  path.string(), what));
+}
+
+/// Among how many threads the device splits its sums; 0 where it does not say.
+uint64_t threadsOf(const Device &device) {
+  for (const auto &[name, value] : device.info().properties)
+    if (name == "threads")
+      return std::strtoull(value.c_str(), nullptr, 10);
+  return 0;
 }
 
 /// Persistent arenas, and those of constants that came from the weights file.
@@ -69,8 +79,7 @@ void removeOthers(const std::filesystem::path &folder,
   std::error_code error;
   for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
     std::string name = entry.path().filename();
-    if ((name.starts_with("arenas-") && name != keep) ||
-        name.starts_with("checkpoint.json."))
+    if (isCheckpointFile(name) && name != keep && name != kDescription)
       std::filesystem::remove(entry.path(), error);
   }
 }
@@ -82,7 +91,7 @@ struct Description {
 
 Result<Description> readDescription(const std::filesystem::path &folder,
                                     const Plan &plan) {
-  std::filesystem::path path = folder / "checkpoint.json";
+  std::filesystem::path path = folder / kDescription;
   Result<MappedFile> file = MappedFile::open(path);
   HALFTONE_RETURN_IF_ERROR(file);
   auto *text = reinterpret_cast<const char *>(file->bytes().data());
@@ -124,6 +133,8 @@ Result<Description> readDescription(const std::filesystem::path &folder,
   result.info = {json["step"].get<int64_t>(),  json["applied"].get<int64_t>(),
                  json["seed"].get<uint64_t>(), json["rows"].get<int64_t>(),
                  json["batch"].get<int64_t>(), json["shuffle"].get<bool>()};
+  if (holds("threads", Type::number_unsigned))
+    result.info.threads = json["threads"].get<int64_t>();
   std::filesystem::path arenas = json["arenas"].get<std::string>();
   if (arenas.filename() != arenas)
     return damaged(path, "it names a file outside its folder");
@@ -139,7 +150,11 @@ Result<SavedArenas> readArenas(const Executor &executor,
                                const std::filesystem::path &path,
                                const std::string &expected) {
   const Plan &plan = executor.plan();
-  Result<SafetensorsFile> file = readSafetensors(path);
+  Result<MappedFile> mapped = MappedFile::open(path);
+  HALFTONE_RETURN_IF_ERROR(
+      withContext("the checkpoint is damaged", mapped.status()));
+  Result<SafetensorsFile> file =
+      parseSafetensors(mapped->bytes(), std::make_shared<MappedFile>(*mapped));
   if (!file.ok())
     return damaged(path, file.status().message());
   SavedArenas arenas;
@@ -202,6 +217,7 @@ Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
                {"shuffle", info.shuffle},
                {"epoch", uint64_t(info.step / perEpoch)},
                {"batch_of_epoch", uint64_t(info.step % perEpoch)},
+               {"threads", threadsOf(session.device())},
                {"arenas", file},
                {"arenas_sha256", toHex(hash.finish())}};
   for (const char *name : {"rng_step", "loss_scale", "step"}) {
@@ -213,7 +229,7 @@ Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
   json["sha256"] = hashOf(json);
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
   HALFTONE_RETURN_IF_ERROR(
-      writeFileAtomically(folder / "checkpoint.json", text + "\n"));
+      writeFileAtomically(folder / kDescription, text + "\n"));
   removeOthers(folder, file);
   return {};
 }
@@ -226,7 +242,8 @@ Result<CheckpointInfo> readCheckpointInfo(const std::filesystem::path &folder,
 }
 
 Result<CheckpointInfo> loadCheckpoint(Session &session,
-                                      const std::filesystem::path &folder) {
+                                      const std::filesystem::path &folder,
+                                      const NoticeSink &notice) {
   Executor &executor = session.executor();
   Result<Description> description = readDescription(folder, executor.plan());
   HALFTONE_RETURN_IF_ERROR(description);
@@ -239,7 +256,29 @@ Result<CheckpointInfo> loadCheckpoint(Session &session,
         content.bytes.data(), content.bytes.size()));
   HALFTONE_RETURN_IF_ERROR(executor.device().synchronize());
   HALFTONE_RETURN_IF_ERROR(session.setSeed(description->info.seed));
+  uint64_t threads = threadsOf(session.device());
+  uint64_t before = static_cast<uint64_t>(description->info.threads);
+  if (before != 0 && threads != before)
+    notice(fmt::format("the checkpoint was written with threads={}, here it "
+                       "is {}: sums are rounded in another order, so that the "
+                       "results differ slightly from those of one run; "
+                       "OMP_NUM_THREADS={} gives the same",
+                       before, threads, before));
   return description->info;
+}
+
+bool isCheckpointFile(std::string_view name) {
+  constexpr std::string_view kArenas = "arenas-", kEnd = ".safetensors",
+                             kDigits = "0123456789";
+  std::string_view rest = name.substr(0, name.find(".tmp-"));
+  if (rest == kDescription)
+    return true;
+  if (!rest.starts_with(kArenas) || !rest.ends_with(kEnd) ||
+      rest.size() <= kArenas.size() + kEnd.size())
+    return false;
+  rest.remove_prefix(kArenas.size());
+  rest.remove_suffix(kEnd.size());
+  return rest.find_first_not_of(kDigits) == rest.npos;
 }
 
 } // namespace halftone::runtime

@@ -15,6 +15,8 @@ struct CheckpointInfo {
   uint64_t seed = 0;
   int64_t rows = 0, batch = 0; ///< Of the data, so that a change is noticed.
   bool shuffle = true;
+  int64_t threads = 0; ///< Of the device that wrote it; 0 where it has none.
+                       ///< Read only: writing takes the session's.
 };
 
 /// Writes into `folder` (made where missing): the arenas' file first, then
@@ -24,10 +26,16 @@ Status saveCheckpoint(Session &session, const std::filesystem::path &folder,
                       const CheckpointInfo &info);
 
 /// Restores the arenas. Refuses a checkpoint of another plan, with both hashes,
-/// and fails where the content does not have the hash it was written with;
-/// nothing is changed then.
-Result<CheckpointInfo> loadCheckpoint(Session &session,
-                                      const std::filesystem::path &folder);
+/// and one whose content does not have the hash it was written with; nothing is
+/// changed then. Tells `notice` where the results will differ from those of the
+/// run that wrote it.
+Result<CheckpointInfo> loadCheckpoint(
+    Session &session, const std::filesystem::path &folder,
+    const NoticeSink &notice = [](const std::string &) {});
+
+/// Whether a file of this name in a checkpoint's folder is one of the
+/// checkpoint's, half-written ones included: others are never removed.
+bool isCheckpointFile(std::string_view name);
 
 /// Reads the JSON alone.
 Result<CheckpointInfo> readCheckpointInfo(const std::filesystem::path &folder,

@@ -108,7 +108,8 @@ Status TrainInputs::openSession(const TrainOptions &options,
       0, 0, session->seed(), data->rows(), data->batch(), !options.keepOrder};
   if (options.resume.empty())
     return {};
-  Result<CheckpointInfo> loaded = loadCheckpoint(*session, folder.checkpoint());
+  Result<CheckpointInfo> loaded =
+      loadCheckpoint(*session, folder.checkpoint(), notice);
   HALFTONE_RETURN_IF_ERROR(loaded);
   info = *loaded;
   return {};

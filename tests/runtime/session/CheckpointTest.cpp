@@ -45,12 +45,19 @@ TEST_F(SessionTest, CheckpointsReplaceEachOther) {
   std::unique_ptr<Session> session = open();
   std::filesystem::path path = folder / "checkpoint";
   ASSERT_TRUE(saveCheckpoint(*session, path, {1, 1, 1, 2, 2, true}).ok());
+  std::set<std::string> foreign{"arenas-mine.safetensors", "arenas-1.txt",
+                                "checkpoint.json.bak", "mine.txt"};
+  for (const std::string &name : foreign)
+    folder.write("checkpoint/" + name, "mine");
+  for (const char *name : {"arenas-000000002.safetensors.tmp-a1B2c3",
+                           "checkpoint.json.tmp-a1B2c3"})
+    folder.write(std::string("checkpoint/") + name, "cut");
   ASSERT_TRUE(saveCheckpoint(*session, path, {2, 2, 1, 2, 2, true}).ok());
-  std::set<std::string> files;
+  std::set<std::string> files, expected = foreign;
+  expected.insert({"arenas-000000002.safetensors", "checkpoint.json"});
   for (const auto &entry : std::filesystem::directory_iterator(path))
     files.insert(entry.path().filename());
-  EXPECT_EQ(files, (std::set<std::string>{"arenas-000000002.safetensors",
-                                          "checkpoint.json"}));
+  EXPECT_EQ(files, expected);
 }
 
 TEST_F(SessionTest, RefusesForeignAndDamagedCheckpoints) {
@@ -89,7 +96,11 @@ TEST_F(SessionTest, DamagedCheckpointsDoNotResume) {
     std::string whole = readText(folder / file);
     folder.write(file, content);
     Status status = loadCheckpoint(*other, path).status();
-    EXPECT_EQ(status.code(), StatusCode::Failed) << what;
+    EXPECT_EQ(status.code(), StatusCode::InvalidInput) << what;
+    size_t named = status.message().find(path.string());
+    EXPECT_EQ(status.message().find(path.string(), named + 1),
+              std::string::npos)
+        << status.message();
     EXPECT_NE(status.message().find("the checkpoint is damaged: "),
               std::string::npos)
         << status.message();
@@ -111,7 +122,8 @@ TEST_F(SessionTest, DamagedCheckpointsDoNotResume) {
   expectDamaged("checkpoint/checkpoint.json", changed,
                 "its content does not have the hash in it");
   std::filesystem::remove(folder / arenasName);
-  EXPECT_EQ(loadCheckpoint(*other, path).status().code(), StatusCode::Failed);
+  EXPECT_EQ(loadCheckpoint(*other, path).status().code(),
+            StatusCode::InvalidInput);
   folder.write(arenasName, arenas);
   EXPECT_TRUE(loadCheckpoint(*other, path).ok());
 }

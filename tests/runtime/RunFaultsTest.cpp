@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run folders that hold other people's files, no checkpoint, damaged files or
+// no room, and what a run says then.
+#include "tests/runtime/ProgramFixture.h"
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace halftone::test;
+namespace fs = std::filesystem;
+
+namespace {
+class RunFaultsTest : public ProgramTest {
+protected:
+  std::string weights(const std::string &name) const {
+    return readText(folder / (name + "/weights.safetensors"));
+  }
+
+  const std::string train = "train linear.plan --data data.npz ";
+};
+
+TEST_F(RunFaultsTest, AnotherNumberOfThreadsIsTold) {
+  setenv("OMP_NUM_THREADS", "1", 1);
+  EXPECT_EQ(run(train + "--steps 2 --out run").code, 0);
+  EXPECT_EQ(run(train + "--steps 3 --resume run").error.find("threads="),
+            std::string::npos);
+  setenv("OMP_NUM_THREADS", "2", 1);
+  Outcome outcome = run(train + "--steps 4 --resume run");
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.error.find(
+                "note: the checkpoint was written with threads=1, here it is "
+                "2: "),
+            std::string::npos)
+      << outcome.error;
+}
+} // namespace
