@@ -19,7 +19,7 @@ constexpr auto kRedraw = std::chrono::milliseconds(50);
 int outputError = 0;
 
 std::string describe(const runtime::StepReport &report) {
-  std::string text = fmt::format("loss {:.6f}", report.loss);
+  std::string text = "loss " + lossText(report.loss);
   if (!std::isnan(report.lr))
     text += fmt::format("  lr {:g}", report.lr);
   if (report.scale != 1)
@@ -35,7 +35,9 @@ std::string describe(const runtime::StepReport &report) {
 } // namespace
 
 void guardStreams() {
+  // A write then fails with an error that is told like any other.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(file, F_GETFD) == -1)
       // Opened for the wrong direction, so that its use fails.
@@ -77,6 +79,10 @@ void Notices::release() {
   state->isReleased = true;
   for (const std::string &text : std::exchange(state->held, {}))
     putError("note: " + text);
+}
+
+std::string lossText(double loss) {
+  return std::isnan(loss) ? "nan" : fmt::format("{:.6f}", loss);
 }
 
 Json number(double value) {

@@ -46,6 +46,9 @@ private:
 /// The value as JSON; null where it is not finite.
 Json number(double value);
 
+/// A loss as people read it; one that is not a number has no sign.
+std::string lossText(double loss);
+
 /// One line on stdout.
 void printJson(const Json &json);
 std::string toLine(const Json &json);

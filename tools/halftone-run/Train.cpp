@@ -173,8 +173,8 @@ private:
     lastValidation = {{"step", inputs.info.step},
                       {"loss", number(result->loss)},
                       {"count", result->count}};
-    std::string text = fmt::format("validation after step {}: loss {:.6f}",
-                                   inputs.info.step, result->loss);
+    std::string text = fmt::format("validation after step {}: loss {}",
+                                   inputs.info.step, lossText(result->loss));
     if (result->accuracy) {
       lastValidation["accuracy"] = *result->accuracy;
       text += fmt::format("  accuracy {:.4f}", *result->accuracy);
