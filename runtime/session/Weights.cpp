@@ -54,7 +54,7 @@ Result<ArrayMap> readGivenWeights(const std::filesystem::path &given) {
   if (std::filesystem::is_directory(given, error)) {
     path /= "weights.safetensors";
     if (!std::filesystem::exists(path, error) &&
-        std::filesystem::exists(given / "checkpoint", error))
+        std::filesystem::exists(given / "checkpoint/checkpoint.json", error))
       return invalidInput(fmt::format(
           "'{0}' holds no weights yet: its run has not ended; finish it with "
           "train --resume {0}",

@@ -69,7 +69,7 @@ TEST_F(ProgramTest, OutFoldersAreNotOverwrittenByAccident) {
   outcome = run(train + "--resume nowhere");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.error, "halftone-run: error: 'nowhere' holds no checkpoint "
-                           "to resume from\n");
+                           "to resume from; start a run without --resume\n");
   outcome = run(train + "--resume run --seed 99");
   EXPECT_EQ(outcome.error,
             "halftone-run: error: the run to resume has seed 1, not 99\n");

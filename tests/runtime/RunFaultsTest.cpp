@@ -19,6 +19,85 @@ protected:
   const std::string train = "train linear.plan --data data.npz ";
 };
 
+TEST_F(RunFaultsTest, OverwriteLeavesWhatIsNotARunsAlone) {
+  fs::create_directories(folder / "mine/checkpoint");
+  folder.write("mine/checkpoint/mine.txt", "mine");
+  folder.write("mine/weights.safetensors", "mine");
+  for (const char *lock : {"", "mine/.lock"}) {
+    if (*lock)
+      folder.write(lock, "");
+    Outcome outcome = run(train + "--steps 2 --out mine --overwrite");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.error,
+              "halftone-run: error: the folder 'mine' is not empty and holds "
+              "no run; empty it, or choose another --out\n");
+  }
+  EXPECT_EQ(readText(folder / "mine/checkpoint/mine.txt"), "mine");
+  EXPECT_EQ(weights("mine"), "mine");
+  // Beside a run's files.
+  ASSERT_EQ(run(train + "--steps 3 --out run").code, 0);
+  folder.write("run/checkpoint/mine.txt", "mine");
+  Outcome outcome = run(train + "--steps 6 --out run --overwrite --seed 2");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_EQ(readText(folder / "run/checkpoint/mine.txt"), "mine");
+  EXPECT_FALSE(exists("run/checkpoint/arenas-000000003.safetensors"));
+  EXPECT_FALSE(exists("run/.old"));
+  // In the place where a run would grow.
+  fs::create_directory(folder / "run/.new");
+  folder.write("run/.new/mine.txt", "mine");
+  std::string before = weights("run");
+  outcome = run(train + "--steps 6 --out run --overwrite");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.error.find("'run/.new' holds files that are not a run's"),
+            std::string::npos)
+      << outcome.error;
+  EXPECT_EQ(readText(folder / "run/.new/mine.txt"), "mine");
+  EXPECT_EQ(weights("run"), before);
+}
+
+TEST_F(RunFaultsTest, ARunWithoutACheckpointIsNotOneToResume) {
+  EXPECT_EQ(run("train linear.plan --data bad.npz --steps 20 --out run").code,
+            1);
+  Outcome outcome = run(train + "--steps 2 --out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error,
+            "halftone-run: error: the folder 'run' is not empty; use "
+            "--overwrite to start anew, or another --out\n");
+  outcome = run(train + "--steps 2 --resume run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error,
+            "halftone-run: error: 'run' holds no checkpoint to resume from; "
+            "start anew with --out run --overwrite, or with another --out, "
+            "without --resume\n");
+  EXPECT_EQ(run(train + "--steps 2 --out run --overwrite").code, 0);
+}
+
+TEST_F(RunFaultsTest, DamagedFilesOfARunAreRefusedInput) {
+  ASSERT_EQ(run(train + "--steps 2 --out run").code, 0);
+  std::string log = readText(folder / "run/metrics.jsonl");
+  fs::remove(folder / "run/metrics.jsonl");
+  fs::create_symlink("/dev/full", folder / "run/metrics.jsonl");
+  Outcome outcome = run(train + "--steps 4 --resume run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(outcome.error.ends_with("halftone-run: error: cannot read "
+                                      "'run/metrics.jsonl': not a regular "
+                                      "file\n"))
+      << outcome.error;
+  fs::remove(folder / "run/metrics.jsonl");
+  folder.write("run/metrics.jsonl", log + "{\"step\": 2, \"lo");
+  std::string record = readText(folder / "run/run.json");
+  folder.write("run/run.json", "{");
+  EXPECT_EQ(run(train + "--steps 4 --resume run").code, 2);
+  folder.write("run/run.json", record);
+  std::string arenas = "run/checkpoint/arenas-000000002.safetensors";
+  std::string whole = readText(folder / arenas);
+  folder.write(arenas, "cut");
+  EXPECT_EQ(run(train + "--steps 4 --resume run").code, 2);
+  folder.write(arenas, whole);
+  EXPECT_EQ(run(train + "--steps 4 --resume run").code, 0);
+  EXPECT_EQ(lines("run/metrics.jsonl").size(), 4u);
+}
+
 TEST_F(RunFaultsTest, AFileThatMayNotGrowFailsTheRun) {
   Outcome outcome = run(
       "--version", ">/dev/null; ulimit -f 1; " HALFTONE_BIN "/halftone-run " +

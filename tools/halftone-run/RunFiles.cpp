@@ -3,10 +3,13 @@
 // renamed (the decision), its files move up.
 #include "tools/halftone-run/RunFiles.h"
 
+#include "runtime/session/Checkpoint.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <string_view>
+#include <vector>
 
 namespace halftone::run {
 
@@ -15,26 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr const char *kDecided = ".ready", *kAside = ".old";
-constexpr std::array<std::string_view, 5> kFiles{
-    "checkpoint", "weights.safetensors", "metrics.jsonl", "validation.jsonl",
-    "run.json"};
+constexpr const char *kCheckpoint = "checkpoint";
+constexpr std::array<std::string_view, 4> kFiles{
+    "weights.safetensors", "metrics.jsonl", "validation.jsonl", "run.json"};
 
 Status failure(const fs::path &folder, const std::error_code &error) {
   return failed(fmt::format("cannot change the folder '{}': {}",
                             folder.string(), error.message()));
-}
-
-/// Moves a run's files from one folder to another that has none of them.
-Status moveFiles(const fs::path &from, const fs::path &to) {
-  std::error_code error;
-  for (std::string_view name : kFiles) {
-    if (!fs::exists(from / name, error))
-      continue;
-    fs::rename(from / name, to / name, error);
-    if (error)
-      return failure(to, error);
-  }
-  return {};
 }
 
 /// What writeFileAtomically leaves where it is killed.
@@ -43,13 +33,74 @@ bool isHalfWritten(const std::string &name) {
     return name.starts_with(std::string(file) + ".tmp-");
   });
 }
+
+/// A run's files as they lie in a folder, relative to it; the record is last.
+/// What others put beside them, below checkpoint too, is none of them.
+std::vector<fs::path> filesOf(const fs::path &folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto &entry : fs::directory_iterator(folder / kCheckpoint, error))
+    if (runtime::isCheckpointFile(entry.path().filename().string()) &&
+        !fs::is_directory(entry.symlink_status(error)))
+      files.push_back(kCheckpoint / entry.path().filename());
+  for (std::string_view name : kFiles) {
+    fs::file_status status = fs::symlink_status(folder / name, error);
+    if (fs::exists(status) && !fs::is_directory(status))
+      files.emplace_back(name);
+  }
+  return files;
+}
+
+/// Removes a folder where it is empty.
+void removeEmpty(const fs::path &folder) {
+  std::error_code error;
+  if (fs::is_directory(fs::symlink_status(folder, error)))
+    fs::remove(folder, error);
+}
+
+/// Moves a run's files from one folder to another that has none of them.
+Status moveFiles(const fs::path &from, const fs::path &to) {
+  std::error_code error;
+  for (const fs::path &file : filesOf(from)) {
+    if (file.has_parent_path())
+      fs::create_directory(to / kCheckpoint, error);
+    if (!error)
+      fs::rename(from / file, to / file, error);
+    if (error)
+      return failure(to, error);
+  }
+  removeEmpty(from / kCheckpoint);
+  return {};
+}
+
+void removeHalfWritten(const fs::path &folder) {
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
+    if (isHalfWritten(entry.path().filename()))
+      fs::remove(entry.path(), error);
+}
 } // namespace
 
 bool holdsRun(const fs::path &folder) {
   std::error_code error;
-  return std::ranges::any_of(kFiles, [&](std::string_view name) {
-    return fs::exists(folder / name, error);
-  });
+  return holdsCheckpoint(folder) || fs::exists(folder / "run.json", error) ||
+         fs::exists(folder / "metrics.jsonl", error);
+}
+
+bool holdsCheckpoint(const fs::path &folder) {
+  std::error_code error;
+  return fs::exists(folder / kCheckpoint / "checkpoint.json", error);
+}
+
+Status removeRun(const fs::path &folder) {
+  std::error_code error;
+  for (const fs::path &file : filesOf(folder))
+    if (fs::remove(folder / file, error); error)
+      return failure(folder, error);
+  removeHalfWritten(folder);
+  removeEmpty(folder / kCheckpoint);
+  removeEmpty(folder);
+  return {};
 }
 
 Result<bool> isFree(const fs::path &folder) {
@@ -66,6 +117,10 @@ Result<bool> isFree(const fs::path &folder) {
 }
 
 Status settleRun(const fs::path &folder) {
+  removeHalfWritten(folder);
+  if (!holdsRun(folder) && !holdsRun(folder / kDecided) &&
+      !holdsRun(folder / kStaged) && !holdsRun(folder / kAside))
+    return {};
   std::error_code error;
   fs::path left;
   if (fs::exists(folder / kDecided, error))
@@ -77,11 +132,13 @@ Status settleRun(const fs::path &folder) {
   // The staged folder goes last but one: while it is there, what lies aside is
   // the run.
   for (const char *name : {kDecided, kStaged, kAside})
-    if (fs::remove_all(folder / name, error); error)
-      return failure(folder, error);
-  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
-    if (isHalfWritten(entry.path().filename()))
-      fs::remove(entry.path(), error);
+    HALFTONE_RETURN_IF_ERROR(removeRun(folder / name));
+  // What is left in them would be taken for a run's at the next replacement.
+  for (const char *name : {kDecided, kStaged, kAside})
+    if (fs::exists(folder / name, error))
+      return invalidInput(fmt::format("'{}' holds files that are not a run's; "
+                                      "move it away, or choose another --out",
+                                      (folder / name).string()));
   return {};
 }
 

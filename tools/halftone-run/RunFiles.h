@@ -15,8 +15,15 @@ inline constexpr const char *kStaged = ".new";
 /// Locked while a run is writing.
 inline constexpr const char *kLock = ".lock";
 
-/// Whether any file of a run lies in the folder.
+/// Whether the folder is a run's: it has the record, the log or the checkpoint
+/// of one. Weights alone may be anybody's.
 bool holdsRun(const std::filesystem::path &folder);
+
+/// Whether there is a checkpoint to resume from.
+bool holdsCheckpoint(const std::filesystem::path &folder);
+
+/// Removes a run's files, and the folder where nothing else is in it.
+runtime::Status removeRun(const std::filesystem::path &folder);
 
 /// Whether nothing lies in the folder (a lock that nobody holds aside) or there
 /// is none. Fails where it cannot be read.

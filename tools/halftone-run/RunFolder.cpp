@@ -6,10 +6,10 @@
 #include "tools/halftone-run/Output.h"
 #include "tools/halftone-run/RunFiles.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <sys/stat.h>
 
 namespace halftone::run {
@@ -22,14 +22,19 @@ constexpr int kMaxRuns = 10000;
 
 /// The lines of a log up to and including a step; a line that was cut by a
 /// crash is dropped.
-std::string linesUpTo(const fs::path &path, int64_t step) {
-  std::ifstream file(path);
-  std::string kept, line;
-  while (std::getline(file, line)) {
+Result<std::string> linesUpTo(const fs::path &path, int64_t step) {
+  Result<MappedFile> file = MappedFile::open(path);
+  HALFTONE_RETURN_IF_ERROR(file);
+  std::string_view text(reinterpret_cast<const char *>(file->bytes().data()),
+                        file->bytes().size());
+  std::string kept;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
     Json json = Json::parse(line, nullptr, false);
     if (json.is_object() && json.contains("step") &&
         json["step"].is_number_integer() && json["step"].get<int64_t>() <= step)
-      kept += line + "\n";
+      kept.append(line).append("\n");
   }
   return kept;
 }
@@ -63,9 +68,14 @@ Result<RunFolder> RunFolder::choose(const fs::path &out, const fs::path &resume,
   if (fs::exists(run.folder / kLock, error) ||
       (run.isResumed && holdsRun(run.folder)))
     HALFTONE_RETURN_IF_ERROR(run.lock());
-  if (run.isResumed && !fs::exists(run.checkpoint() / "checkpoint.json", error))
-    return invalidInput(fmt::format("'{}' holds no checkpoint to resume from",
-                                    resume.string()));
+  if (run.isResumed && !holdsCheckpoint(resume))
+    return invalidInput(fmt::format(
+        "'{}' holds no checkpoint to resume from; start {} without --resume",
+        resume.string(),
+        holdsRun(resume) ? fmt::format("anew with --out {} --overwrite, or "
+                                       "with another --out,",
+                                       resume.string())
+                         : "a run"));
   if (!run.isResumed)
     HALFTONE_RETURN_IF_ERROR(run.refuseUnlessFree());
   return run;
@@ -86,12 +96,20 @@ Status RunFolder::lock() {
 Status RunFolder::refuseUnlessFree() const {
   Result<bool> free = isFree(folder);
   HALFTONE_RETURN_IF_ERROR(free);
-  if (*free || mayReplace)
+  bool isRun = holdsRun(folder);
+  if (*free || (mayReplace && isRun))
     return {};
+  if (!isRun)
+    return invalidInput(fmt::format("the folder '{}' is not empty and holds no "
+                                    "run; empty it, or choose another --out",
+                                    folder.string()));
   return invalidInput(fmt::format(
-      "the folder '{}' is not empty; use --resume {} to go on, --overwrite "
-      "to start anew, or another --out",
-      folder.string(), folder.string()));
+      "the folder '{}' is not empty; use {}--overwrite to start anew, or "
+      "another --out",
+      folder.string(),
+      holdsCheckpoint(folder)
+          ? fmt::format("--resume {} to go on, ", folder.string())
+          : ""));
 }
 
 Status RunFolder::makeNumbered() {
@@ -127,9 +145,9 @@ Result<RunRecord> RunFolder::readRecord() const {
   };
   if (!json.is_object() || !json.contains("val") || !json["val"].is_string() ||
       !count("eval_every") || !count("checkpoint_every"))
-    return failed(fmt::format("'{}' is damaged; remove it and give --val and "
-                              "the like again",
-                              path.string()));
+    return invalidInput(fmt::format("'{}' is damaged; remove it and give --val "
+                                    "and the like again",
+                                    path.string()));
   record.validation = json["val"].get<std::string>();
   record.evalEvery = json["eval_every"].get<int64_t>();
   record.checkpointEvery = json["checkpoint_every"].get<int64_t>();
@@ -140,9 +158,12 @@ Result<RunFolder::FilePointer> RunFolder::openLog(const char *name,
                                                   int64_t step) {
   fs::path path = base / name;
   std::error_code error;
-  if (isResumed && fs::exists(path, error))
+  if (isResumed && fs::exists(path, error)) {
+    Result<std::string> kept = linesUpTo(path, step);
+    HALFTONE_RETURN_IF_ERROR(kept);
     HALFTONE_RETURN_IF_ERROR(
-        writeFileAtomically(path, std::string_view(linesUpTo(path, step))));
+        writeFileAtomically(path, std::string_view(*kept)));
+  }
   FilePointer file(std::fopen(path.c_str(), isResumed ? "ae" : "we"));
   if (!file)
     return failed(fmt::format("cannot write '{}': {}", path.string(),
@@ -191,9 +212,8 @@ Status RunFolder::keep() {
 }
 
 void RunFolder::abandon() {
-  std::error_code error;
   if (base != folder)
-    fs::remove_all(base, error);
+    (void)removeRun(base);
 }
 
 Status RunFolder::appendMetrics(const std::string &line) {

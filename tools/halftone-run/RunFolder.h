@@ -27,7 +27,7 @@ public:
   /// Chooses the folder without making anything: `out`, or the folder to
   /// resume, or (in open) a free runs/NAME-NNN. Refuses one that another
   /// process writes to, and one that is not empty without `overwrite` or
-  /// `resume`.
+  /// `resume`; with `overwrite` too where it holds no run.
   static runtime::Result<RunFolder> choose(const std::filesystem::path &out,
                                            const std::filesystem::path &resume,
                                            bool overwrite,
