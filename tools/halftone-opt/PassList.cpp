@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "compiler/exec/ExecOps.h"
 #include "compiler/graph/Cleanup.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/autodiff/BuildOptimizerStep.h"
@@ -101,7 +106,7 @@ constexpr PassEntry kPasses[] = {
      }},
 };
 
-struct ListedPass : PassWrapper<ListedPass, OperationPass<ModuleOp>> {
+struct ListedPass : PassWrapper<ListedPass, ModulePass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ListedPass)
   explicit ListedPass(const PassEntry &entry) : entry(entry) {}
   StringRef getArgument() const final { return entry.flag; }
@@ -114,6 +119,11 @@ struct ListedPass : PassWrapper<ListedPass, OperationPass<ModuleOp>> {
 };
 
 } // namespace
+
+void insertDialects(DialectRegistry &registry) {
+  registry.insert<graph::GraphDialect, exec::ExecDialect, memref::MemRefDialect,
+                  arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+}
 
 ArrayRef<PassEntry> passList() { return kPasses; }
 

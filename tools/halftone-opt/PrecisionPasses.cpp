@@ -8,8 +8,7 @@ using namespace mlir;
 namespace halftone::tools {
 namespace {
 
-struct AssignPrecisionPass
-    : PassWrapper<AssignPrecisionPass, OperationPass<ModuleOp>> {
+struct AssignPrecisionPass : PassWrapper<AssignPrecisionPass, ModulePass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignPrecisionPass)
   AssignPrecisionPass() = default;
   // Pass options do not copy; the framework copies their values.

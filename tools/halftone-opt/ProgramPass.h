@@ -8,6 +8,18 @@
 
 namespace halftone::tools {
 
+/// The dialects of Halftone's IR, which every phase may read or build.
+void insertDialects(mlir::DialectRegistry &registry);
+
+/// A pass over modules; it loads the dialects before it runs, as the IR that it
+/// is given need not use all that it builds.
+struct ModulePass : mlir::OperationPass<mlir::ModuleOp> {
+  using OperationPass::OperationPass;
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    insertDialects(registry);
+  }
+};
+
 /// A pass without options.
 struct PassEntry {
   llvm::StringLiteral flag, summary;

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halftone-opt: reads textual IR, runs the passes named on the command line in
 // their order, prints the result.
-#include "compiler/exec/ExecOps.h"
-#include "compiler/graph/GraphOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
@@ -49,9 +43,7 @@ int refuse(const std::string &what) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
-  registry.insert<halftone::graph::GraphDialect, halftone::exec::ExecDialect,
-                  memref::MemRefDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect>();
+  halftone::tools::insertDialects(registry);
   halftone::tools::registerPasses();
 
   cl::opt<std::string> in(cl::Positional, cl::desc("<input file>"),
