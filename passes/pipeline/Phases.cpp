@@ -43,11 +43,14 @@ LogicalResult PhaseObserver::reached(Phase phase, ModuleOp module) {
       module->print(out, flags.enableDebugInfo(true, /*prettyForm=*/true));
       out.close();
       error = out.error();
+      out.clear_error(); // Otherwise the stream's end is the program's.
     }
   }
-  if (error)
+  if (error) {
+    cannotWrite = true;
     return emitError(UnknownLoc::get(module.getContext()), "cannot write ")
            << path << ": " << error.message();
+  }
   return success();
 }
 

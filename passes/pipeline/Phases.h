@@ -31,12 +31,15 @@ public:
   /// Called after a phase; writes DIR/NN-NAME.mlir if asked. Fails if the file
   /// cannot be written.
   llvm::LogicalResult reached(Phase phase, mlir::ModuleOp module);
+  /// Whether a file could not be written; then nothing is wrong with the model.
+  bool writeFailed() const { return cannotWrite; }
   /// Whether the pipeline ends after `phase`.
   bool stopsAt(Phase phase) const { return last && *last == phase; }
 
 private:
   std::optional<Phase> last;
   std::string directory;
+  bool cannotWrite = false;
 };
 
 } // namespace halftone::passes

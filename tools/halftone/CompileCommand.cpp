@@ -214,7 +214,7 @@ int runCompile(const CompileFlags &flags) {
   auto result =
       passes::compile(*import.module, request->compile, parameters, observer);
   if (failed(result))
-    return 2;
+    return observer.writeFailed() ? 1 : 2;
   for (const std::string &notice : result->notices)
     say("notice", notice);
   for (const std::string &notice : result->precision.notices)
