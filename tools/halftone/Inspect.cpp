@@ -53,7 +53,7 @@ Json memoryJson(const Plan &plan) {
 /// A name between quotes in the dot language.
 std::string dotString(const std::string &text) {
   std::string out = "\"";
-  for (char c : text) {
+  for (char c : oneLine(text)) {
     if (c == '"' || c == '\\')
       out += '\\';
     out += c;
@@ -149,6 +149,10 @@ int runInspect(const InspectFlags &flags) {
           fmt::format("halftone inspect {} is not available yet", option));
       return 2;
     }
+  if (llvm::is_contained(flags.explain, "")) {
+    say("error", "--explain '': expected a node's name or a part of it");
+    return 2;
+  }
   auto plan = runtime::readPlan(flags.plan);
   if (!plan.ok()) {
     say("error", plan.status().message());

@@ -3,6 +3,7 @@
 #include "tools/halftone/InspectText.h"
 #include "passes/precision/Precision.h"
 #include "tools/halftone/Inspect.h"
+#include "tools/halftone/Output.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +24,9 @@ std::string shortened(const std::string &text) {
                                    : text.substr(0, kMaxColumn - 3) + "...";
 }
 
+/// A line of the output, whatever the names in it are.
+std::string lineOf(const std::string &text) { return oneLine(text) + "\n"; }
+
 /// First and last two entries of a long path.
 std::string pathText(const std::vector<std::string> &path) {
   if (path.size() <= 4)
@@ -41,10 +45,10 @@ std::string summary(const Plan &plan) {
     if (!node.color.empty())
       ++colors[node.color];
   }
-  std::string text = fmt::format(
-      "{}: {} for {}{}, batch {}, loss {}\n", plan.modelName, plan.precision,
+  std::string text = lineOf(fmt::format(
+      "{}: {} for {}{}, batch {}, loss {}", plan.modelName, plan.precision,
       plan.target, plan.architecture.empty() ? "" : " " + plan.architecture,
-      plan.batch, plan.loss);
+      plan.batch, plan.loss));
   text += fmt::format("{} nodes", plan.nodes.size());
   for (const auto &[color, count] : colors)
     text += fmt::format(", {} {}", count, color);
@@ -98,25 +102,25 @@ std::string memoryTable(const Plan &plan) {
 }
 
 std::string explanation(const Plan &plan, const runtime::Node &node) {
-  std::string text =
+  std::string head =
       fmt::format("{} ({}, {}): ", node.name, node.op, node.origin);
-  text += node.color.empty() ? "not coloured"
+  head += node.color.empty() ? "not coloured"
                              : fmt::format("computes in {}, stores {}",
                                            node.color, node.stored);
-  text += fmt::format("\n  {}\n", ruleText(node.rule));
-  text += fmt::format("  rule {}, source {}\n", node.rule,
-                      node.source.empty() ? "default" : node.source);
+  std::string text = lineOf(head) + lineOf("  " + ruleText(node.rule));
+  text += lineOf(fmt::format("  rule {}, source {}", node.rule,
+                             node.source.empty() ? "default" : node.source));
   if (!node.path.empty())
-    text += fmt::format("  path {}\n", fmt::join(node.path, " > "));
+    text += lineOf(fmt::format("  path {}", fmt::join(node.path, " > ")));
   if (!node.nameSpace.empty())
-    text += fmt::format("  in {}\n", node.nameSpace);
+    text += lineOf("  in " + node.nameSpace);
   for (const runtime::Cast &cast : plan.casts)
     if (std::find(node.inputs.begin(), node.inputs.end(), cast.value) !=
             node.inputs.end() &&
         std::find(cast.consumers.begin(), cast.consumers.end(), node.name) !=
             cast.consumers.end())
-      text += fmt::format("  reads {} through a cast from {} to {}\n",
-                          cast.value, cast.from, cast.to);
+      text += lineOf(fmt::format("  reads {} through a cast from {} to {}",
+                                 cast.value, cast.from, cast.to));
   return text;
 }
 
@@ -159,19 +163,23 @@ std::string formatBytes(uint64_t bytes) {
 }
 
 std::string formatTable(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<std::vector<std::string>> cells;
   std::vector<size_t> widths;
   for (const auto &row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], shortened(row[i]).size());
+    auto &line = cells.emplace_back();
+    for (size_t i = 0; i < row.size(); ++i) {
+      std::string cell = oneLine(row[i]);
+      line.push_back(i + 1 == row.size() ? cell : shortened(cell));
+      widths[i] = std::max(widths[i], shortened(cell).size());
+    }
   }
   std::string text;
-  for (const auto &row : rows) {
+  for (const auto &row : cells) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i)
-      line += fmt::format("{:<{}}  ",
-                          i + 1 == row.size() ? row[i] : shortened(row[i]),
-                          i + 1 == row.size() ? 0 : widths[i]);
+      line +=
+          fmt::format("{:<{}}  ", row[i], i + 1 == row.size() ? 0 : widths[i]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

@@ -8,9 +8,7 @@
 
 namespace halftone::tools {
 
-/// Names come from files and may hold anything: one message stays one line, and
-/// no terminal obeys it.
-static std::string oneLine(const std::string &message) {
+std::string oneLine(const std::string &message) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string line;
   for (char c : message) {
