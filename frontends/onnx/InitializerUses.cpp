@@ -26,6 +26,14 @@ bool isEmbeddingTable(llvm::ArrayRef<InitializerUse> uses) {
   });
 }
 
+bool isMatrix(llvm::ArrayRef<InitializerUse> uses) {
+  return llvm::any_of(uses, [](const InitializerUse &use) {
+    return use.input == 1 &&
+           (use.node->op_type() == "MatMul" || use.node->op_type() == "Gemm" ||
+            use.node->op_type() == "Conv");
+  });
+}
+
 bool isScale(llvm::ArrayRef<InitializerUse> uses) {
   return llvm::any_of(uses, [](const InitializerUse &use) {
     return use.node->op_type() == "Mul" ||

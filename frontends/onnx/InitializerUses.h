@@ -21,6 +21,9 @@ int statisticKind(llvm::ArrayRef<InitializerUse> uses);
 /// Read as the table of an embedding.
 bool isEmbeddingTable(llvm::ArrayRef<InitializerUse> uses);
 
+/// Read as the weights of a matrix product or a convolution.
+bool isMatrix(llvm::ArrayRef<InitializerUse> uses);
+
 /// Multiplies its argument elementwise: the scale of a normalization, written
 /// out or not.
 bool isScale(llvm::ArrayRef<InitializerUse> uses);

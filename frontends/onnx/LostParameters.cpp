@@ -46,12 +46,7 @@ void reportFoldedMatrices(const InitializerUses &uses,
   std::vector<std::string> folded;
   for (const std::string &name : constants) {
     auto found = uses.find(name);
-    if (found != uses.end() &&
-        llvm::any_of(found->second, [](const InitializerUse &use) {
-          return use.input == 1 && (use.node->op_type() == "MatMul" ||
-                                    use.node->op_type() == "Gemm" ||
-                                    use.node->op_type() == "Conv");
-        }))
+    if (found != uses.end() && isMatrix(found->second))
       folded.push_back(name);
   }
   if (!folded.empty())

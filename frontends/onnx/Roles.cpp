@@ -30,9 +30,12 @@ bool isExporterName(llvm::StringRef name) {
 }
 
 /// An attention mask: values that switch off, or a matrix of just two values.
-bool looksLikeMask(const TensorContent &content) {
-  if (llvm::any_of(content.floats,
-                   [](float x) { return !(std::fabs(x) < 1e30f); }))
+/// What multiplies is none, however large, and NaN switches nothing off.
+bool looksLikeMask(const TensorContent &content,
+                   llvm::ArrayRef<InitializerUse> uses) {
+  if (!isMatrix(uses) && llvm::any_of(content.floats, [](float x) {
+        return std::fabs(x) >= 1e30f;
+      }))
     return true;
   if (content.shape.size() < 2 || content.floats.size() < 16 ||
       isSplat(content.floats))
@@ -80,7 +83,7 @@ public:
                std::vector<Initializer> &initializers,
                const ImportOptions &options, DiagnosticLog &log)
       : light(light), initializers(initializers), log(log),
-        uses(collectUses(light.graph())),
+        uses(collectUses(light.graph())), drawn(options.randomInit),
         hasKinds(
             llvm::any_of(initializers,
                          [](const Initializer &i) { return !i.kind.empty(); })),
@@ -99,6 +102,8 @@ public:
       if (!roles.weights.find(initializer.name))
         tieToParameter(initializer, roles);
     reportPatterns();
+    if (!drawn)
+      reportNotFinite(roles);
     reportChoice(roles);
     reportLostParameters(light.graph(), uses, roles.weights, constants, log);
     return roles;
@@ -132,7 +137,7 @@ private:
       return initializer.kind == "PARAMETER";
     return !initializer.content.shape.empty() &&
            !isExporterName(initializer.name) &&
-           !looksLikeMask(initializer.content);
+           !looksLikeMask(initializer.content, usesOf(initializer));
   }
 
   Weight toWeight(Initializer &initializer, WeightRole role) const {
@@ -218,6 +223,21 @@ private:
                       "' matches no float initializer");
   }
 
+  /// They compile as any others do, and may be replaced when training starts;
+  /// with them no loss is finite.
+  void reportNotFinite(const Roles &roles) {
+    std::vector<std::string> names;
+    for (const Weight &weight : roles.weights.all())
+      if (llvm::any_of(weight.data, [](float x) { return !std::isfinite(x); }))
+        names.push_back(weight.name);
+    if (!names.empty())
+      log.warning(counted(names.size(), "parameter") + " of the file " +
+                  (names.size() == 1 ? "holds" : "hold") +
+                  " NaN or infinite values: " + joinNames(names, 20) +
+                  ". Training from them gives no finite loss: export a model "
+                  "that is intact, or draw new values with --init random");
+  }
+
   void reportChoice(const Roles &roles) {
     std::string text =
         counted(roles.weights.count(WeightRole::Trainable), "parameter") +
@@ -245,7 +265,7 @@ private:
   std::vector<Initializer> &initializers;
   DiagnosticLog &log;
   InitializerUses uses;
-  bool hasKinds;
+  bool drawn, hasKinds;
   std::vector<NamePattern> freeze, train;
   std::vector<std::string> constants;
 };

@@ -63,4 +63,7 @@ save("bytes_joined", [h.make_node("Concat", ["ids", "ids"], ["both"], axis=1),
 save("shorts", [h.make_node("Gather", ["w", "ids"], ["y"])], inputs=[value("ids", (4,), T.INT16)])
 save("name_in_lines", [h.make_node("MatMul", ["x", "w"], ["y"], name="a\nerror: b\x1b[31m")],
      inputs=[value("x", (4, 7))])
+save("not_finite", [product("m", right="nan"), product("y", "m", "inf")],
+     initializers=[tensor("nan", np.full((8, 8), np.nan), np.float32),
+                   tensor("inf", np.where(np.eye(8), np.inf, np.arange(8)), np.float32)])
 save("names_that_command", [h.make_node("MatMul", ["x", "w"], ["y"], name="conv\n\x1b[31m\x07")])
