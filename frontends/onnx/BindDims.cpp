@@ -64,6 +64,7 @@ public:
     for (int axis = 0; axis < type.shape().dim_size(); ++axis)
       shape.shape.push_back(
           extentOf(input.name(), type.shape().dim(axis), axis));
+    verifySize(shape.name, shape.shape);
     out.inputs.push_back(std::move(shape));
   }
 
@@ -96,6 +97,13 @@ private:
                : input + "." + std::to_string(axis);
   }
 
+  /// Extents below 1 have an error of their own.
+  void verifySize(const std::string &input, llvm::ArrayRef<int64_t> shape) {
+    if (llvm::all_of(shape, [](int64_t extent) { return extent >= 1; }) &&
+        !checkedSize(shape))
+      log.error("input '" + input + "' would have more than 2^40 elements");
+  }
+
   int64_t extentOf(const std::string &input,
                    const onnx::TensorShapeProto::Dimension &dim, int axis) {
     if (dim.has_dim_value()) {
@@ -123,9 +131,16 @@ private:
       log.error("--batch: no input has a leading dimension");
     if (out.oldBatch == options.batch)
       out.oldBatch.reset();
-    for (const InputShape &input : out.inputs)
+    for (const InputShape &input : out.inputs) {
       out.batched.push_back(!input.shape.empty() &&
                             input.shape[0] == out.oldBatch);
+      if (!out.batched.back())
+        continue;
+      llvm::SmallVector<int64_t> changed(input.shape.begin(),
+                                         input.shape.end());
+      changed[0] = *options.batch;
+      verifySize(input.name, changed);
+    }
   }
 
   const ImportOptions &options;

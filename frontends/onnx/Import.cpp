@@ -156,7 +156,7 @@ static ImportResult guarded(llvm::function_ref<ImportResult()> import) {
     ImportResult result;
     result.diagnostics.push_back(
         {Severity::Error,
-         std::string("the model cannot be read: ") + failure.what()});
+         "the model cannot be read: " + firstParagraph(failure.what())});
     return result;
   }
 }

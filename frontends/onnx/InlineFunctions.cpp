@@ -56,6 +56,40 @@ private:
   llvm::StringMap<int64_t> sizes;
 };
 
+/// Reports calls with more inputs or outputs than their function has. Fewer are
+/// none that is given.
+class CallCheck {
+public:
+  CallCheck(const ModelProto &model, DiagnosticLog &log) : log(log) {
+    for (const FunctionProto &function : model.functions())
+      functions[idOf(function)] = &function;
+  }
+
+  void visit(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
+             const std::string &within) {
+    for (const NodeProto &node : nodes) {
+      auto found = functions.find(calleeOf(node));
+      if (found == functions.end())
+        continue;
+      const FunctionProto &callee = *found->second;
+      compare(node, within, "input", node.input_size(), callee.input_size());
+      compare(node, within, "output", node.output_size(), callee.output_size());
+    }
+  }
+
+private:
+  void compare(const NodeProto &node, const std::string &within,
+               const std::string &kind, int given, int declared) {
+    if (given > declared)
+      log.error("node '" + node.name() + "'" + within + " calls function " +
+                calleeOf(node) + " with " + counted(given, kind) +
+                ", but the function has " + std::to_string(declared));
+  }
+
+  DiagnosticLog &log;
+  llvm::StringMap<const FunctionProto *> functions;
+};
+
 /// One error a function that is still called.
 void reportLeft(const ModelProto &model, DiagnosticLog &log) {
   std::map<std::string, std::vector<std::string>> calls;
@@ -85,6 +119,12 @@ void reportLeft(const ModelProto &model, DiagnosticLog &log) {
 bool inlineFunctions(ModelProto &model, DiagnosticLog &log) {
   if (model.functions().empty())
     return true;
+  CallCheck calls(model, log);
+  calls.visit(model.graph().node(), "");
+  for (const FunctionProto &function : model.functions())
+    calls.visit(function.node(), " in function " + function.name());
+  if (log.hasErrors())
+    return false;
   try {
     onnx::checker::check_function_call_cycles(model);
     if (InlinedSize(model).of(model.graph().node()) > kMostNodes) {
@@ -95,7 +135,7 @@ bool inlineFunctions(ModelProto &model, DiagnosticLog &log) {
     onnx::inliner::InlineLocalFunctions(model);
   } catch (const std::exception &refusal) {
     log.error(llvm::Twine("the model's functions cannot be inlined: ") +
-              refusal.what());
+              firstParagraph(refusal.what()));
     return false;
   }
   reportLeft(model, log);

@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <queue>
+#include <regex>
 
 using onnx::GraphProto, onnx::ModelProto, onnx::NodeProto;
 
@@ -81,6 +82,17 @@ bool buildEdges(const GraphProto &graph, NodeGraph &edges, DiagnosticLog &log) {
   for (const auto &initializer : graph.initializer())
     edges.producers[initializer.name()] = -1;
   Findings twice, unknown;
+  std::vector<std::string> outputs;
+  llvm::StringSet<> named;
+  for (const auto &output : graph.output())
+    if (!named.insert(output.name()).second)
+      outputs.push_back(output.name());
+  if (!outputs.empty())
+    log.error(counted(outputs.size(), "name") +
+              (outputs.size() == 1 ? " is" : " are") +
+              " listed twice among the graph's outputs: " + joinNames(outputs) +
+              ". Give each output a name of its own, through Identity where "
+              "both are one value");
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &output : graph.node(i).output())
       if (!output.empty() && !edges.producers.try_emplace(output, i).second)
@@ -232,7 +244,9 @@ bool verifyOperators(mlir::MLIRContext *context, const ModelProto &model,
 std::string firstParagraph(const char *text) {
   std::string first = llvm::StringRef(text).split("\n\n").first.trim().str();
   std::replace(first.begin(), first.end(), '\n', ' ');
-  return first;
+  static const std::regex place(
+      R"([^ ]*\.(cc|cpp|h):\d+: [^ ]*: (Assertion `[^`]*` failed: )?)");
+  return std::regex_replace(first, place, "");
 }
 
 bool runChecker(const ModelProto &model, DiagnosticLog &log) {

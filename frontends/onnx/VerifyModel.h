@@ -24,7 +24,8 @@ bool orderNodes(onnx::ModelProto &model, DiagnosticLog &log);
 bool verifyOperators(mlir::MLIRContext *context, const onnx::ModelProto &model,
                      DiagnosticLog &log);
 
-/// What is wrong, on one line: ONNX's texts end in a context of many lines.
+/// What is wrong, on one line: ONNX's texts end in a context of many lines, and
+/// begin with the place in its sources where a condition was found not to hold.
 std::string firstParagraph(const char *text);
 
 /// ONNX's checker.

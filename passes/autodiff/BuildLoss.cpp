@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/autodiff/BuildLoss.h"
+#include "compiler/graph/BuildByName.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Origin.h"
 
@@ -132,6 +133,17 @@ Value input(ImplicitLocOpBuilder &b, StringRef name, StringRef kind,
                            b.getStringAttr(name), b.getStringAttr(kind));
 }
 
+/// The loss op called `name`. The logits come from the model: it may refuse
+/// them.
+FailureOr<Value> checkedLoss(ImplicitLocOpBuilder &b, StringRef name,
+                             ArrayRef<SmallVector<Value>> operands,
+                             ArrayRef<NamedAttribute> attributes = {}) {
+  auto op = buildByName(b, b.getLoc(), name, operands, attributes);
+  if (failed(op))
+    return failure();
+  return (*op)->getResult(0);
+}
+
 FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
                               Value logits, const LossOptions &options,
                               LossResult &result) {
@@ -182,8 +194,12 @@ FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
     if (options.shift)
       target = shiftLabels(b, target, options.shift, options.ignoreIndex);
   }
-  return b.create<CrossEntropyOp>(logits, target, *axis, options.ignoreIndex)
-      .getResult();
+  Type si64 = b.getIntegerType(64, /*isSigned=*/true);
+  return checkedLoss(
+      b, "cross_entropy", {{logits}, {target}},
+      {b.getNamedAttr("axis", b.getIntegerAttr(si64, *axis)),
+       b.getNamedAttr("ignore_index",
+                      b.getIntegerAttr(si64, options.ignoreIndex))});
 }
 
 } // namespace
@@ -246,12 +262,16 @@ FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options,
                      ? input(b, "row_weight", "row_weight",
                              shapeOf(logits).take_front(1), b.getF32Type())
                      : Value();
-  if (options.kind == LossKind::Mse)
-    result.loss = b.create<MseLossOp>(logits, target, weight);
-  else if (options.kind == LossKind::L1)
-    result.loss = b.create<L1LossOp>(logits, target, weight);
-  else
-    result.loss = b.create<BceWithLogitsLossOp>(logits, target, weight);
+  StringRef name = options.kind == LossKind::Mse  ? "mse_loss"
+                   : options.kind == LossKind::L1 ? "l1_loss"
+                                                  : "bce_with_logits_loss";
+  SmallVector<Value> weights;
+  if (weight)
+    weights.push_back(weight);
+  auto loss = checkedLoss(b, name, {{logits}, {target}, weights});
+  if (failed(loss))
+    return failure();
+  result.loss = *loss;
   return result;
 }
 

@@ -16,8 +16,10 @@ SmallVector<int64_t> valuesOr(std::optional<ArrayRef<int64_t>> given,
                                  : SmallVector<int64_t>();
 }
 
-bool anyBelow(ArrayRef<int64_t> values, int64_t least) {
-  return llvm::any_of(values, [&](int64_t v) { return v < least; });
+/// Products of two values in range fit into 64 bits.
+bool anyOutside(ArrayRef<int64_t> values, int64_t least) {
+  return llvm::any_of(values,
+                      [&](int64_t v) { return v < least || v > INT32_MAX; });
 }
 
 /// SAME_*: the output has ceil(input / stride) positions, and the odd element
@@ -67,12 +69,12 @@ FailureOr<WindowGeometry> windowGeometry(std::optional<Location> location,
       w.dilations.size() != rank || pads.size() != 2 * rank)
     return emitOptionalError(location, "kernel, strides and dilations need ",
                              rank, " entries and pads ", 2 * rank);
-  if (anyBelow(w.kernel, 1) || anyBelow(w.strides, 1) ||
-      anyBelow(w.dilations, 1) || anyBelow(pads, 0))
+  if (anyOutside(w.kernel, 1) || anyOutside(w.strides, 1) ||
+      anyOutside(w.dilations, 1) || anyOutside(pads, 0))
     return emitOptionalError(location, "kernel [", w.kernel, "], strides [",
                              w.strides, "] and dilations [", w.dilations,
                              "] must be positive, pads [", pads,
-                             "] not negative");
+                             "] not negative, and all below 2^31");
   w.padsBegin.assign(pads.begin(), pads.begin() + rank);
   w.padsEnd.assign(pads.begin() + rank, pads.end());
   w.output.resize(rank);

@@ -63,7 +63,19 @@ save("bytes_joined", [h.make_node("Concat", ["ids", "ids"], ["both"], axis=1),
 save("shorts", [h.make_node("Gather", ["w", "ids"], ["y"])], inputs=[value("ids", (4,), T.INT16)])
 save("name_in_lines", [h.make_node("MatMul", ["x", "w"], ["y"], name="a\nerror: b\x1b[31m")],
      inputs=[value("x", (4, 7))])
+save("rank_five", [product("y")], inputs=[value("x", (4, 2, 3, 2, 8))], outputs=[value("y", (4, 2, 3, 2, 8))])
+save("too_many_elements", [product("y")], inputs=[value("x", (2**62, 8))], outputs=[value("y", (2**62, 8))])
+save("dilated_beyond", [h.make_node("Conv", ["x", "k"], ["y"], name="conv", dilations=[2**63 - 1])],
+     inputs=[value("x", (1, 8, 8))], outputs=[value("y", (1, 8, "n"))],
+     initializers=[tensor("k", np.ones((8, 8, 3)), np.float32)])
 save("not_finite", [product("m", right="nan"), product("y", "m", "inf")],
      initializers=[tensor("nan", np.full((8, 8), np.nan), np.float32),
                    tensor("inf", np.where(np.eye(8), np.inf, np.arange(8)), np.float32)])
 save("names_that_command", [h.make_node("MatMul", ["x", "w"], ["y"], name="conv\n\x1b[31m\x07")])
+
+twice = h.make_function("local", "Twice", ["a"], ["b"], [h.make_node("Add", ["a", "a"], ["b"])],
+                        [h.make_opsetid("", 17)])
+graph = h.make_graph([h.make_node("Twice", ["x", "w", "w"], ["y"], domain="local", name="call")], "g", [x],
+                     [value("y", (4, 8))], initializer=[w])
+opsets = [h.make_opsetid("", 17), h.make_opsetid("local", 1)]
+onnx.save(h.make_model(graph, opset_imports=opsets, ir_version=8, functions=[twice]), folder / "call_with_three.onnx")
