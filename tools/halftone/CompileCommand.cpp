@@ -5,6 +5,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/plan/PlanWriter.h"
 #include "tools/halftone/Output.h"
+#include "tools/halftone/VerifyFlags.h"
 #include "tools/halftone/WeightsFile.h"
 #include <fmt/format.h>
 
@@ -198,6 +199,8 @@ int runCompile(const CompileFlags &flags) {
     say("error", why);
     return 2;
   }
+  for (const std::string &idle : idleFlags(flags, *request))
+    say("notice", idle);
   MLIRContext context(MLIRContext::Threading::DISABLED);
   passes::loadDialects(context);
   DiagnosticPrinter printer(context);

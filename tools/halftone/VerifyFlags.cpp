@@ -133,6 +133,39 @@ llvm::Error verifyFlags(const CompileFlags &flags,
   return complaints.error();
 }
 
+std::vector<std::string> idleFlags(const CompileFlags &f,
+                                   const CompileRequest &request) {
+  const passes::PrecisionOptions &precision = request.compile.precision;
+  // The lists choose among types; a colour chooses by itself.
+  const bool oneType = precision.precision == passes::Color::Fp32,
+             colored = llvm::any_of(precision.colors, [](const auto &entry) {
+               return entry.color != passes::Color::Fp32;
+             });
+  const bool unscaled = request.compile.lossScale.mode == LossScaleMode::Off;
+  const struct {
+    const char *flag;
+    bool given, idle;
+  } rules[] = {
+      {"--allow", !f.allow.empty(), oneType},
+      {"--infer", !f.infer.empty(), oneType},
+      {"--deny", !f.deny.empty(), oneType},
+      {"--clear", !f.clear.empty(), oneType},
+      {"--color", !f.colors.empty(), oneType && !colored},
+      {"--scale-init", f.scaleInit.has_value(), unscaled},
+      {"--scale-growth", f.scaleGrowth.has_value(), unscaled},
+      {"--scale-backoff", f.scaleBackoff.has_value(), unscaled},
+      {"--scale-interval", f.scaleInterval.has_value(), unscaled},
+      {"--scale-min", f.scaleMin.has_value(), unscaled},
+      {"--scale-max", f.scaleMax.has_value(), unscaled},
+  };
+  std::vector<std::string> idle;
+  for (const auto &rule : rules)
+    if (rule.given && rule.idle)
+      idle.push_back(fmt::format("{} has no effect with --precision {}",
+                                 rule.flag, request.precisionName));
+  return idle;
+}
+
 CLI::Validator wholeNumber() {
   return CLI::Validator(
       [](std::string &text) {

@@ -10,6 +10,11 @@ namespace halftone::tools {
 llvm::Error verifyFlags(const CompileFlags &flags,
                         const CompileRequest &request);
 
+/// A sentence for each flag that changes nothing at the precision asked for. It
+/// is no error: scripts give the same flags for every precision.
+std::vector<std::string> idleFlags(const CompileFlags &flags,
+                                   const CompileRequest &request);
+
 /// Lets a number pass that is one, and fits; CLI11 alone would clamp it.
 CLI::Validator wholeNumber();
 
