@@ -26,13 +26,10 @@ function(halftone_program)
   halftone_flags(${ARG_NAME} "${ARG_PCH}")
 endfunction()
 
-# halftone_test(NAME runtime_base_test SRCS ... DEPS ... [LABELS host]): a GoogleTest program, one ctest entry a case. It is
-# compiled with HALFTONE_TESTDATA and HALFTONE_BIN (folders) and HALFTONE_PTXAS (a program, or "...-NOTFOUND").
+# halftone_test(NAME runtime_base_test SRCS ... DEPS ... [GPU FILTER]): a GoogleTest program, one ctest entry a case, labelled
+# host, or gpu where the filter (as of --gtest_filter) says that it needs one. It is compiled with HALFTONE_TESTDATA and HALFTONE_BIN (folders) and HALFTONE_PTXAS (a program, or "...-NOTFOUND").
 function(halftone_test)
-  cmake_parse_arguments(ARG "" "NAME;PCH" "SRCS;DEPS;LABELS" ${ARGN})
-  if(NOT ARG_LABELS)
-    set(ARG_LABELS host)
-  endif()
+  cmake_parse_arguments(ARG "" "NAME;PCH;GPU" "SRCS;DEPS" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -40,7 +37,12 @@ function(halftone_test)
     HALFTONE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" HALFTONE_BIN="${CMAKE_BINARY_DIR}/bin"
     HALFTONE_PTXAS="${HALFTONE_PTXAS}")
   halftone_flags(${ARG_NAME} "${ARG_PCH}")
-  gtest_discover_tests(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_MODE PRE_TEST)
+  if(ARG_GPU)
+    gtest_discover_tests(${ARG_NAME} TEST_FILTER "${ARG_GPU}" PROPERTIES LABELS gpu DISCOVERY_MODE PRE_TEST)
+    gtest_discover_tests(${ARG_NAME} TEST_FILTER "-${ARG_GPU}" PROPERTIES LABELS host DISCOVERY_MODE PRE_TEST)
+  else()
+    gtest_discover_tests(${ARG_NAME} PROPERTIES LABELS host DISCOVERY_MODE PRE_TEST)
+  endif()
 endfunction()
 
 function(halftone_flags target pch)
