@@ -34,21 +34,13 @@ Status load(Library &l) {
       symbol("cublasLtMatmulAlgoGetHeuristic", l.algoGetHeuristic),
       symbol("cublasLtMatmul", l.matmul),
   };
-  auto version =
-      cuda::bindVersioned(kLibrary, symbols, [&] { return l.getVersion(); });
-  HALFTONE_RETURN_IF_ERROR(version);
-  l.version = std::move(*version);
-  return {};
+  return cuda::bindVersioned(
+      kLibrary, symbols, [&] { return l.getVersion(); }, l.version);
 }
 
 } // namespace
 
-Result<const Library *> loadLibrary() {
-  static Library library;
-  static const Status status = load(library);
-  HALFTONE_RETURN_IF_ERROR(status);
-  return &library;
-}
+Result<const Library *> loadLibrary() { return cuda::loadOnce(load); }
 
 Status toStatus(const Library &library, cublasStatus_t status,
                 std::string_view what) {

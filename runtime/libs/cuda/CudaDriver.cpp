@@ -148,12 +148,7 @@ std::string Driver::versionText() const {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-Result<const Driver *> loadDriver() {
-  static Driver driver;
-  static const Status status = load(driver);
-  HALFTONE_RETURN_IF_ERROR(status);
-  return &driver;
-}
+Result<const Driver *> loadDriver() { return loadOnce(load); }
 
 Status toStatus(const Driver &driver, CUresult result, std::string_view what) {
   if (result == CUDA_SUCCESS)

@@ -62,22 +62,22 @@ std::string DynamicLibrary::path() const {
   return soname;
 }
 
-Result<std::string> bindVersioned(const VersionedLibrary &library,
-                                  std::span<const Symbol> symbols,
-                                  const std::function<size_t()> &getVersion) {
+Status bindVersioned(const VersionedLibrary &library,
+                     std::span<const Symbol> symbols,
+                     const std::function<size_t()> &getVersion,
+                     std::string &version) {
   auto opened = DynamicLibrary::open(library.soname);
   if (!opened.ok())
     return unsupported(
         fmt::format("{}; {}", opened.status().message(), library.remedy));
   HALFTONE_RETURN_IF_ERROR(opened->bind(symbols.first(1)));
   size_t number = getVersion();
-  std::string version =
+  version =
       fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
   if (number < library.minimum)
     return unsupported(fmt::format("{} is version {}; {}", opened->path(),
                                    version, library.remedy));
-  HALFTONE_RETURN_IF_ERROR(opened->bind(symbols));
-  return version;
+  return opened->bind(symbols);
 }
 
 } // namespace halftone::runtime::cuda

@@ -51,11 +51,21 @@ struct VersionedLibrary {
   const char *remedy; ///< Ends the message where it is missing or too old.
 };
 
-/// Opens `library`, asks `getVersion`, which calls the first of the
-/// targets, and sets all of them. Gives the version in words ("13.1.0"). Fails
-/// with StatusCode::Unsupported.
-Result<std::string> bindVersioned(const VersionedLibrary &library,
-                                  std::span<const Symbol> symbols,
-                                  const std::function<size_t()> &getVersion);
+/// Opens `library`, asks `getVersion`, which calls the first of the targets,
+/// and sets all of them and `version`, in words ("13.1.0"). Fails with
+/// StatusCode::Unsupported.
+Status bindVersioned(const VersionedLibrary &library,
+                     std::span<const Symbol> symbols,
+                     const std::function<size_t()> &getVersion,
+                     std::string &version);
+
+/// The process's one table of functions of this type, filled by the first call.
+template <typename Library>
+Result<const Library *> loadOnce(Status (*load)(Library &)) {
+  static Library library;
+  static const Status status = load(library);
+  HALFTONE_RETURN_IF_ERROR(status);
+  return &library;
+}
 
 } // namespace halftone::runtime::cuda

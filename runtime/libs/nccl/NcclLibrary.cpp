@@ -15,22 +15,17 @@ constexpr cuda::VersionedLibrary kLibrary{
 
 Status load(Library &l) {
   const cuda::Symbol symbols[] = {cuda::symbol("ncclGetVersion", l.getVersion)};
-  auto version = cuda::bindVersioned(kLibrary, symbols, [&] {
-    int number = 0;
-    return l.getVersion(&number) == 0 ? static_cast<size_t>(number) : 0;
-  });
-  HALFTONE_RETURN_IF_ERROR(version);
-  l.version = std::move(*version);
-  return {};
+  return cuda::bindVersioned(
+      kLibrary, symbols,
+      [&] {
+        int number = 0;
+        return l.getVersion(&number) == 0 ? static_cast<size_t>(number) : 0;
+      },
+      l.version);
 }
 
 } // namespace
 
-Result<const Library *> loadLibrary() {
-  static Library library;
-  static const Status status = load(library);
-  HALFTONE_RETURN_IF_ERROR(status);
-  return &library;
-}
+Result<const Library *> loadLibrary() { return cuda::loadOnce(load); }
 
 } // namespace halftone::runtime::nccl
