@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every #include of the sources against the arrows in tools/dev/layers.txt.
+"""Checks every #include of the sources against the arrows in tools/dev/layers.txt, and that the build has every source.
 
   tools/ci/check_layers.py [ROOT [LAYERS]]
 """
@@ -63,13 +63,30 @@ def faults(root, layers):
                     yield f"{file}:{line}: {match.group(1)}: {why}"
 
 
+def outside_build(root, layers):
+    """Sources that no CMakeLists.txt names, and those in folders that none leads to."""
+    for top in sorted(layers.tops):
+        lists = {path.parent: "".join(list.read_text() for list in (path, *sorted(path.parent.rglob("*.cmake"))))
+                 for path in (root / top).rglob("CMakeLists.txt")}
+        for folder in lists:
+            parent = lists.get(folder.parent, folder.name)  # the top folder is the root's
+            if not re.search(rf"\b{re.escape(folder.name)}\b", parent):
+                yield f"{folder.relative_to(root).as_posix()}: the folder above does not add it to the build"
+        for path in sorted((root / top).rglob("*.cpp")):
+            named = [text for folder, text in lists.items() if path.is_relative_to(folder)]
+            if not any(re.search(rf"(?<!\w){re.escape(path.name)}\b", text) for text in named):
+                yield f"{path.relative_to(root).as_posix()}: nothing adds it to the build"
+
+
 def main(arguments):
     root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parents[2]).resolve()
     layers = pathlib.Path(arguments[1]) if len(arguments) > 1 else root / "tools/dev/layers.txt"
-    found = list(faults(root, Layers(layers.read_text())))
-    print("\n".join(found), file=sys.stderr, end="\n" if found else "")
-    print(f"[layers] {len(found)} includes against the arrows")
-    return 1 if found else 0
+    arrows = Layers(layers.read_text())
+    found, lost = list(faults(root, arrows)), list(outside_build(root, arrows))
+    for line in found + lost:
+        print(line, file=sys.stderr)
+    print(f"[layers] {len(found)} includes against the arrows, {len(lost)} sources outside the build")
+    return 1 if found or lost else 0
 
 
 if __name__ == "__main__":
