@@ -5,6 +5,7 @@
 #include "compiler/interfaces/HostTensor.h"
 #include "compiler/interfaces/PrecisionClass.h"
 #include "compiler/interfaces/ScalarBuilder.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/OpDefinition.h"
 
 #include "compiler/interfaces/Interfaces.h.inc"

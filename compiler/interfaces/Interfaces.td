@@ -70,7 +70,14 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
     InterfaceMethod<"What is done to an element before it is combined (reduce_sum_square squares).", "::mlir::Value", "emitPrepare",
       (ins "::halftone::ScalarBuilder &":$b, "::mlir::Value":$element), "", "return element;">,
     InterfaceMethod<"What is done to the final accumulator; `count` elements were combined.", "::mlir::Value", "emitFinish",
-      (ins "::halftone::ScalarBuilder &":$b, "::mlir::Value":$accumulator, "int64_t":$count), "", "return accumulator;">];
+      (ins "::halftone::ScalarBuilder &":$b, "::mlir::Value":$accumulator, "int64_t":$count), "", "return accumulator;">,
+    InterfaceMethod<"The same reduction of `data` over `axes`, which stay with extent 1.", "::mlir::Value", "buildOver",
+      (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::Value":$data, "::llvm::ArrayRef<int64_t>":$axes), "",
+      "return b.create<ConcreteOp>(data, axes);">,
+    InterfaceMethod<[{
+        Whether reducing some of the axes first, and the others after that, gives the same value. An op for which it does writes the method in its
+        extraClassDeclaration.
+      }], "bool", "reducesInStages", (ins), "", "return false;">];
 }
 
 def ScatterOpInterface : OpInterface<"ScatterOpInterface"> {
@@ -91,6 +98,16 @@ def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
     InterfaceMethod<"Emits the exec step(s) that compute the op from `inputs` into `outputs` (memref values).", "void", "lower",
       (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$inputs, "::mlir::ValueRange":$outputs)>,
     InterfaceMethod<"Floating-point operations, a multiply-add counted as two.", "double", "getFlops">];
+}
+
+def ChannelsLastOpInterface : OpInterface<"ChannelsLastOpInterface"> {
+  let cppNamespace = "::halftone";
+  let description = [{
+    Can also be computed on tensors whose channels, axis 1, are the last axis instead, which some libraries are faster at (NHWC instead of NCHW).
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the op on `operands`, all with axis 1 moved to the end. Its one result has axis 1 at the end too.
+    }], "::mlir::Value", "buildChannelsLast", (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::ValueRange":$operands)>];
 }
 
 def TrainingOpInterface : OpInterface<"TrainingOpInterface"> {

@@ -14,15 +14,53 @@ double ConvolutionShape::flops() const {
          static_cast<double>(numElements(window.output));
 }
 
+SmallVector<int64_t> channelsToEnd(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> moved(shape);
+  std::rotate(moved.begin() + 1, moved.begin() + 2, moved.end());
+  return moved;
+}
+SmallVector<int64_t> channelsFromEnd(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> moved(shape);
+  std::rotate(moved.begin() + 1, moved.end() - 1, moved.end());
+  return moved;
+}
+
+namespace {
+
+SmallVector<int64_t> shapeOfParts(int64_t first, int64_t channels,
+                                  ArrayRef<int64_t> spatial,
+                                  bool channelsLast) {
+  SmallVector<int64_t> shape{first, channels};
+  shape.append(spatial.begin(), spatial.end());
+  return channelsLast ? channelsToEnd(shape) : shape;
+}
+
+} // namespace
+
+SmallVector<int64_t> ConvolutionShape::x() const {
+  return shapeOfParts(batch, channels, window.input, channelsLast);
+}
+SmallVector<int64_t> ConvolutionShape::w() const {
+  return shapeOfParts(filters, channels / group, window.kernel, channelsLast);
+}
+SmallVector<int64_t> ConvolutionShape::y() const {
+  return shapeOfParts(batch, filters, window.output, channelsLast);
+}
+
 FailureOr<ConvolutionShape>
 convolutionShape(std::optional<Location> location, ArrayRef<int64_t> x,
-                 ArrayRef<int64_t> w, int64_t group,
+                 ArrayRef<int64_t> w, int64_t group, bool channelsLast,
                  const WindowAttributes &attributes) {
   if (x.size() < 3 || x.size() > 5 || w.size() != x.size())
     return emitOptionalError(location,
                              "convolution needs 1 to 3 spatial axes and as "
                              "many in its weights, got ranks ",
                              x.size(), " and ", w.size());
+  SmallVector<int64_t> firstX, firstW;
+  if (channelsLast) {
+    firstX = channelsFromEnd(x), firstW = channelsFromEnd(w);
+    x = firstX, w = firstW;
+  }
   if (group < 1 || x[1] % group || w[0] % group || w[1] * group != x[1])
     return emitOptionalError(location, "weights [", w, "] in ", group,
                              " groups do not fit ", x[1], " channels");
@@ -35,7 +73,8 @@ convolutionShape(std::optional<Location> location, ArrayRef<int64_t> x,
   auto window = windowGeometry(location, x.drop_front(2), known);
   if (failed(window))
     return failure();
-  return ConvolutionShape{x[0], x[1], w[0], group, std::move(*window)};
+  return ConvolutionShape{x[0],  x[1],         w[0],
+                          group, channelsLast, std::move(*window)};
 }
 
 } // namespace halftone::graph

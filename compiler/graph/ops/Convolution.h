@@ -8,10 +8,16 @@
 namespace halftone::graph {
 
 /// x [batch, channels, input...], w [filters, channels / group, kernel...], y
-/// [batch, filters, output...].
+/// [batch, filters, output...]; with channelsLast the second is the last axis
+/// of each.
 struct ConvolutionShape {
   int64_t batch, channels, filters, group;
+  bool channelsLast;
   WindowGeometry window;
+
+  llvm::SmallVector<int64_t> x() const;
+  llvm::SmallVector<int64_t> w() const;
+  llvm::SmallVector<int64_t> y() const;
 
   double flops() const;
 };
@@ -21,7 +27,12 @@ struct ConvolutionShape {
 llvm::FailureOr<ConvolutionShape>
 convolutionShape(std::optional<mlir::Location> location,
                  llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> w,
-                 int64_t group, const WindowAttributes &attributes);
+                 int64_t group, bool channelsLast,
+                 const WindowAttributes &attributes);
+
+/// `shape` with axis 1 as the last axis, and the way back.
+llvm::SmallVector<int64_t> channelsToEnd(llvm::ArrayRef<int64_t> shape);
+llvm::SmallVector<int64_t> channelsFromEnd(llvm::ArrayRef<int64_t> shape);
 
 /// Calls `fn(offset in x, offset in w, offset in y)` for each multiply-add.
 template <typename Fn> void forEachProduct(const ConvolutionShape &s, Fn fn) {
@@ -38,6 +49,11 @@ template <typename Fn> void forEachProduct(const ConvolutionShape &s, Fn fn) {
   int64_t sizeX = in[0] * in[1] * in[2],
           sizeW = kernel[0] * kernel[1] * kernel[2],
           sizeY = out[0] * out[1] * out[2];
+  // Elements from one position to the next, and from one channel to the next.
+  bool last = s.channelsLast;
+  int64_t nextX = last ? s.channels : 1, nextW = last ? channelsPer : 1,
+          nextY = last ? s.filters : 1, channelX = last ? 1 : sizeX,
+          channelW = last ? 1 : sizeW, channelY = last ? 1 : sizeY;
   auto rows = [&](int64_t x, int64_t w, int64_t y, std::array<int64_t, 3> tap) {
     for (int64_t o0 = 0; o0 < out[0]; ++o0)
       for (int64_t o1 = 0; o1 < out[1]; ++o1) {
@@ -48,19 +64,21 @@ template <typename Fn> void forEachProduct(const ConvolutionShape &s, Fn fn) {
         for (int64_t o2 = 0, i2 = tap[2] * dilation[2] - pad[2]; o2 < out[2];
              ++o2, i2 += stride[2])
           if (i2 >= 0 && i2 < in[2])
-            fn(x + (i0 * in[1] + i1) * in[2] + i2, w,
-               y + (o0 * out[1] + o1) * out[2] + o2);
+            fn(x + ((i0 * in[1] + i1) * in[2] + i2) * nextX, w,
+               y + ((o0 * out[1] + o1) * out[2] + o2) * nextY);
       }
   };
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t m = 0; m < s.filters; ++m)
       for (int64_t c = 0; c < channelsPer; ++c) {
-        int64_t x = (n * s.channels + m / filtersPer * channelsPer + c) * sizeX,
-                w = (m * channelsPer + c) * sizeW;
+        int64_t x = n * s.channels * sizeX +
+                    (m / filtersPer * channelsPer + c) * channelX,
+                w = m * channelsPer * sizeW + c * channelW,
+                y = n * s.filters * sizeY + m * channelY;
         for (int64_t k0 = 0; k0 < kernel[0]; ++k0)
           for (int64_t k1 = 0; k1 < kernel[1]; ++k1)
-            for (int64_t k2 = 0; k2 < kernel[2]; ++k2)
-              rows(x, w++, (n * s.filters + m) * sizeY, {k0, k1, k2});
+            for (int64_t k2 = 0; k2 < kernel[2]; ++k2, w += nextW)
+              rows(x, w, y, {k0, k1, k2});
       }
 }
 

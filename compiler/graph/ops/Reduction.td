@@ -27,6 +27,10 @@ class Graph_AnyReduceOp<string mnemonic, string precision, list<Trait> traits> :
 class Graph_ReduceOp<string mnemonic, string precision, list<Trait> traits = [Differentiable]>
     : Graph_AnyReduceOp<mnemonic, precision,
                         [DeclareOpInterfaceMethods<ReductionOpInterface, ["emitPrepare", "emitFinish"]>] # traits>;
+// A reduction of parts, and then of what the parts gave, is the whole one.
+class Graph_StagedReduceOp<string mnemonic, string precision> : Graph_ReduceOp<mnemonic, precision> {
+  let extraClassDeclaration = "bool reducesInStages() { return true; }";
+}
 class Graph_ArgReduceOp<string mnemonic>
     : Graph_Op<mnemonic, "Untouched", [NoGradient, DeclareOpInterfaceMethods<ElementOpInterface, ["isIndexMap"]>]> {
   let arguments = (ins Tensor:$data, DefaultValuedAttr<SI64Attr, "0">:$axis, DefaultValuedAttr<SI64Attr, "1">:$keepdims,
@@ -34,19 +38,19 @@ class Graph_ArgReduceOp<string mnemonic>
   let results = (outs IntTensor:$reduced);
 }
 
-def Graph_ReduceSumOp : Graph_ReduceOp<"reduce_sum", "DenyFp16"> {
+def Graph_ReduceSumOp : Graph_StagedReduceOp<"reduce_sum", "DenyFp16"> {
   let summary = "Sum along axes.";
 }
-def Graph_ReduceMeanOp : Graph_ReduceOp<"reduce_mean", "DenyFp16"> {
+def Graph_ReduceMeanOp : Graph_StagedReduceOp<"reduce_mean", "DenyFp16"> {
   let summary = "Mean along axes.";
 }
-def Graph_ReduceMaxOp : Graph_ReduceOp<"reduce_max", "Clear"> {
+def Graph_ReduceMaxOp : Graph_StagedReduceOp<"reduce_max", "Clear"> {
   let summary = "Maximum along axes; NaN wins. Ties share the gradient evenly.";
 }
-def Graph_ReduceMinOp : Graph_ReduceOp<"reduce_min", "Clear"> {
+def Graph_ReduceMinOp : Graph_StagedReduceOp<"reduce_min", "Clear"> {
   let summary = "Minimum along axes; NaN wins. Ties share the gradient evenly.";
 }
-def Graph_ReduceProdOp : Graph_ReduceOp<"reduce_prod", "DenyFp16"> {
+def Graph_ReduceProdOp : Graph_StagedReduceOp<"reduce_prod", "DenyFp16"> {
   let summary = "Product along axes.";
 }
 def Graph_ReduceSumSquareOp : Graph_ReduceOp<"reduce_sum_square", "DenyFp16"> {

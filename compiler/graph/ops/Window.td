@@ -2,18 +2,20 @@
 include "compiler/graph/GraphBase.td"
 
 class Graph_ConvolutionOp<string mnemonic>
-    : Graph_Op<mnemonic, "Allow", [Differentiable, DeclareOpInterfaceMethods<LibraryOpInterface>]>;
+    : Graph_Op<mnemonic, "Allow", [Differentiable, DeclareOpInterfaceMethods<LibraryOpInterface>,
+                                 DeclareOpInterfaceMethods<ChannelsLastOpInterface>]>;
 
 def Graph_ConvOp : Graph_ConvolutionOp<"conv"> {
   let summary = "Convolution (a correlation) over 1 to 3 spatial axes, in groups (ONNX Conv-11/22).";
   let description = [{
     `Y[n,m,o] = sum over c, k of X[n, c, o * strides + k * dilations - pads] W[m,c,k] (+ B[m])`. Canonicalization splits the bias off into
-    an `add`, so that a library only ever sees the product.
+    an `add`, so that a library only ever sees the product. With `channels_last` (not ONNX's; the layout of a device chooses it) the channels
+    are the last axis of all tensors: X [n, i..., c], W [m, k..., c], Y [n, o..., m]; so in the gradients.
   }];
   let arguments = (ins FloatTensor:$X, FloatTensor:$W, Optional<FloatTensor>:$B, DefaultValuedAttr<StrAttr, "\"NOTSET\"">:$auto_pad,
                        OptionalAttr<DenseI64ArrayAttr>:$dilations, DefaultValuedAttr<SI64Attr, "1">:$group,
                        OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$pads,
-                       OptionalAttr<DenseI64ArrayAttr>:$strides);
+                       OptionalAttr<DenseI64ArrayAttr>:$strides, DefaultValuedAttr<BoolAttr, "false">:$channels_last);
   let results = (outs FloatTensor:$Y);
   let hasCanonicalizer = 1;
 }
@@ -22,13 +24,13 @@ def Graph_ConvOp : Graph_ConvolutionOp<"conv"> {
 def Graph_ConvDataGradientOp : Graph_ConvolutionOp<"conv_data_gradient"> {
   let summary = "Gradient of a convolution's input, of shape `shape`: each element gathers the outputs that read it.";
   let arguments = (ins FloatTensor:$dY, FloatTensor:$W, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-                       DenseI64ArrayAttr:$dilations, SI64Attr:$group);
+                       DenseI64ArrayAttr:$dilations, SI64Attr:$group, DefaultValuedAttr<BoolAttr, "false">:$channels_last);
   let results = (outs FloatTensor:$dX);
 }
 def Graph_ConvWeightGradientOp : Graph_ConvolutionOp<"conv_weight_gradient"> {
   let summary = "Gradient of a convolution's weights, of shape `shape`: a sum over the batch and the output positions.";
   let arguments = (ins FloatTensor:$X, FloatTensor:$dY, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-                       DenseI64ArrayAttr:$dilations, SI64Attr:$group);
+                       DenseI64ArrayAttr:$dilations, SI64Attr:$group, DefaultValuedAttr<BoolAttr, "false">:$channels_last);
   let results = (outs FloatTensor:$dW);
 }
 

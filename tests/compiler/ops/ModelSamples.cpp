@@ -93,6 +93,18 @@ std::vector<OpCase> convolutionSamples() {
        "array<i64: 1, 0, 0, 1>, "
        "dilations = array<i64: 1, 2>, group = 2 : si64",
        {{{1, 4, 5, 6}}, {{1, 2, 3, 5}}}},
+      {"conv", "", {{{2, 3, 4, 5}}, {{4, 3, 1, 1}}, {{4}}}},
+      {"conv_data_gradient",
+       "shape = array<i64: 2, 3, 4>, strides = array<i64: 1>, pads = "
+       "array<i64: 0, 0>, dilations = array<i64: 1>, group = 1 : si64",
+       {{{2, 5, 4}}, {{5, 3, 1}}}},
+      {"conv_weight_gradient",
+       "shape = array<i64: 5, 3, 1>, strides = array<i64: 1>, pads = "
+       "array<i64: 0, 0>, dilations = array<i64: 1>, group = 1 : si64",
+       {{{2, 3, 4}}, {{2, 5, 4}}}},
+      {"conv",
+       "channels_last = true, group = 2 : si64, strides = array<i64: 2, 1>",
+       {{{2, 5, 4, 4}}, {{6, 3, 2, 2}}, {{6}}}},
   };
 }
 

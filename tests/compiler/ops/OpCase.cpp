@@ -86,7 +86,7 @@ void BuiltOp::set(unsigned operand, std::vector<double> values) {
     operands[operand].set(static_cast<int64_t>(i), values[i]);
 }
 
-std::vector<HostTensor> BuiltOp::run(ValueRange values) {
+std::vector<HostTensor> BuiltOp::evaluate(ValueRange values) {
   reference::TensorMap named;
   for (auto [i, operand] : llvm::enumerate(operands))
     named["x" + std::to_string(i)] = operand;
@@ -103,7 +103,9 @@ std::vector<HostTensor> BuiltOp::run(ValueRange values) {
   return tensors;
 }
 
-std::vector<HostTensor> BuiltOp::evaluate() { return run(op->getResults()); }
+std::vector<HostTensor> BuiltOp::evaluate() {
+  return evaluate(op->getResults());
+}
 
 std::vector<HostTensor> BuiltOp::evaluateDecomposed() {
   ImplicitLocOpBuilder b(op->getLoc(), &context);
@@ -112,7 +114,7 @@ std::vector<HostTensor> BuiltOp::evaluateDecomposed() {
   EXPECT_EQ(values.size(), op->getNumResults());
   for (auto [value, result] : llvm::zip(values, op->getResults()))
     EXPECT_EQ(value.getType(), result.getType());
-  return run(values);
+  return evaluate(values);
 }
 
 FailureOr<reference::GradientReport> BuiltOp::checkGradient() {
@@ -134,7 +136,7 @@ std::vector<HostTensor> BuiltOp::gradients(std::vector<double> dy) {
   SmallVector<Value> flowing;
   llvm::copy_if(built, std::back_inserter(flowing),
                 [](Value v) { return static_cast<bool>(v); });
-  std::vector<HostTensor> values = run(flowing), result;
+  std::vector<HostTensor> values = evaluate(flowing), result;
   auto next = values.begin();
   for (Value v : built)
     result.push_back(v ? *next++ : HostTensor());

@@ -37,6 +37,8 @@ public:
   /// Values of an operand (absent ones do not count).
   void set(unsigned operand, std::vector<double> values);
   std::vector<HostTensor> evaluate();
+  /// Of anything that was built behind the op.
+  std::vector<HostTensor> evaluate(mlir::ValueRange values);
   /// The values of the op's decomposition.
   std::vector<HostTensor> evaluateDecomposed();
   llvm::FailureOr<reference::GradientReport> checkGradient();
@@ -50,8 +52,6 @@ public:
   std::vector<HostTensor> operands;
 
 private:
-  std::vector<HostTensor> run(mlir::ValueRange values);
-
   const OpCase row;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   graph::ProgramOp program;

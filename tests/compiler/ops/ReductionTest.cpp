@@ -60,6 +60,30 @@ TEST(Reduction, GradientsAtCorners) {
   });
 }
 
+TEST(Reduction, StagesGiveTheWhole) {
+  size_t seen = 0;
+  for (OpCase row : reductionSamples()) {
+    row.attributes = "axes = array<i64: 0, 2>";
+    row.operands = {{{3, 2, 4}}};
+    BuiltOp built(row);
+    if (!built.op) // An index of an extreme has one axis.
+      continue;
+    auto reduction = llvm::dyn_cast<halftone::ReductionOpInterface>(built.op);
+    if (!reduction || !reduction.reducesInStages())
+      continue;
+    mlir::ImplicitLocOpBuilder b(built.op->getLoc(), &built.context);
+    b.setInsertionPointAfter(built.op);
+    mlir::Value data = built.op->getOperand(0),
+                parts = reduction.buildOver(b, data, {2}),
+                whole = reduction.buildOver(b, parts, {0});
+    EXPECT_EQ(whole.getType(), built.op->getResult(0).getType()) << row.name;
+    expectNear(built.evaluate(mlir::ValueRange{whole})[0].floats,
+               built.evaluate()[0].floats);
+    ++seen;
+  }
+  EXPECT_GE(seen, 5u);
+}
+
 TEST(Reduction, Refusals) {
   checkRefusals({
       {{"reduce_sum", "axes = array<i64: 2>", {{{2, 2}}}}, "outside rank 2"},
