@@ -3,6 +3,7 @@
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/GraphOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/fuse/CheapOps.h"
 
 using namespace mlir;
 using namespace halftone::graph;
@@ -23,13 +24,19 @@ bool isWideningCast(Operation *op) {
 }
 
 /// Whether a consumer kernel computes `op` itself instead of reading its
-/// result: single-valued constants always, index maps and widening casts where
-/// no library needs them in memory anyway.
+/// result: single-valued constants always, index maps, widening casts and what
+/// else saves memory traffic, where no library needs them in memory anyway.
 bool isInlined(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return splatValue(constant.getValue()).has_value();
   if (isa<ReshapeOp>(op) ||
-      (fusionKind(op) != FusionKind::Move && !isWideningCast(op)))
+      (fusionKind(op) != FusionKind::Move && !isWideningCast(op) &&
+       !isCheaperThanItsResult(op)))
+    return false;
+  // What turns a window's results is part of the window's kernel.
+  if (auto turn = dyn_cast<TransposeOp>(op);
+      turn && turn.getData().getDefiningOp() &&
+      fusionKind(turn.getData().getDefiningOp()) == FusionKind::Window)
     return false;
   return llvm::all_of(op->getUsers(), [](Operation *user) {
     return isa<FusedOp>(user) || fusionKind(user) != FusionKind::None;

@@ -104,6 +104,9 @@ void FusionPlan::add(Operation *op, FusionKind kind, FusionGroup &group) {
   }
   group.scatter |= kind == FusionKind::Scatter;
   group.window |= kind == FusionKind::Window;
+  if (auto turn = dyn_cast<TransposeOp>(op);
+      turn && group.window && !group.turn)
+    group.turn = turn;
   group.optimizer = isOptimizer(op);
   group.ops.insert(op);
   membership[op] = &group;
@@ -143,6 +146,8 @@ bool FusionPlan::canJoin(Operation *op, FusionKind kind,
            (reducesInnermost(domain, axes) || isUsedOnlyBy(group, op));
   }
   ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  if (auto turn = dyn_cast<TransposeOp>(op); turn && group.window)
+    return mayTurn(group, turn);
   if (kind == FusionKind::Move) {
     // The domain becomes the map's result, so that everything so far must serve
     // the map alone.
@@ -161,6 +166,24 @@ bool FusionPlan::isUsedOnlyBy(const FusionGroup &group, Operation *op) const {
       if (user != op && !group.ops.contains(user))
         return false;
   return true;
+}
+
+/// All results of a window may be turned together: the kernel's loop runs along
+/// the axes as they are stored.
+bool FusionPlan::mayTurn(const FusionGroup &group, TransposeOp op) const {
+  TransposeOp turned = group.turn;
+  auto isSame = [&](Operation *other) {
+    auto turn = dyn_cast<TransposeOp>(other);
+    return turn && turn.getPerm() == op.getPerm();
+  };
+  if (turned)
+    return isSame(turned) && shapeOf(op) == ArrayRef(group.domain) &&
+           op.getData().getDefiningOp() == turned.getData().getDefiningOp();
+  return llvm::all_of(group.ops, [&](Operation *member) {
+    return llvm::all_of(member->getUsers(), [&](Operation *user) {
+      return group.ops.contains(user) || isSame(user);
+    });
+  });
 }
 
 bool FusionPlan::wouldCycle(Operation *op, const FusionGroup &group) {

@@ -2,7 +2,7 @@
 // Sets of ops that become one kernel, and the rules by which an op may join
 // one.
 #pragma once
-#include "compiler/graph/GraphDialect.h"
+#include "compiler/graph/GraphOps.h"
 #include "passes/fuse/KernelGraph.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,6 +32,7 @@ struct FusionGroup {
   llvm::SmallVector<int64_t> domain;
   llvm::SmallVector<int64_t> reduced; ///< empty: pointwise
   bool scatter = false, window = false;
+  graph::TransposeOp turn; ///< The first one behind a window.
   bool optimizer =
       false; ///< apart from the rest: gradients must be complete without it
   llvm::SetVector<mlir::Operation *> ops;
@@ -62,6 +63,7 @@ private:
   /// group to `op`.
   bool wouldCycle(mlir::Operation *op, const FusionGroup &group);
   bool isUsedOnlyBy(const FusionGroup &group, mlir::Operation *op) const;
+  bool mayTurn(const FusionGroup &group, graph::TransposeOp op) const;
   void add(mlir::Operation *op, FusionKind kind, FusionGroup &group);
 
   bool join;

@@ -10,7 +10,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/emit/RecordNodes.h"
+#include "passes/fuse/ChooseLayouts.h"
 #include "passes/fuse/LowerComposites.h"
+#include "passes/fuse/SplitReductions.h"
 #include "passes/memory/LowerToExec.h"
 #include "passes/memory/PlanMemory.h"
 #include "passes/pipeline/IndexedTables.h"
@@ -144,9 +146,18 @@ private:
 
   LogicalResult fuse() {
     for (ProgramOp program : {train, eval})
-      if (failed(lowerComposites(program)) ||
+      if (failed(lowerComposites(program)) || failed(arrange(program)) ||
           failed(fuseGroups(program, options.fuse)))
         return failure();
+    return success();
+  }
+
+  /// What suits the device, before kernels are put together.
+  LogicalResult arrange(ProgramOp program) {
+    if (options.fuse.channelsLast && failed(putChannelsLast(program)))
+      return failure();
+    if (options.fuse.splitReductions)
+      splitReductions(program);
     return success();
   }
 

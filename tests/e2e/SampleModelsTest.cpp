@@ -11,7 +11,7 @@ namespace halftone::tests {
 namespace {
 
 struct Sample {
-  std::string model, variant;
+  std::string model, variant, layout = "nchw";
 };
 
 std::vector<Sample> samples() {
@@ -27,11 +27,15 @@ std::vector<Sample> samples() {
   for (const char *model : {"bert_masked", "self_loss", "digits_cnn"})
     for (const char *variant : {"raw20", "script17train"})
       list.push_back({model, variant});
+  // As plans for GPUs have it; the CPU can compute it too.
+  for (const char *model : {"cnn", "resnet", "digits_cnn"})
+    list.push_back({model, "raw20", "nhwc"});
   return list;
 }
 
 std::string sampleName(const testing::TestParamInfo<Sample> &info) {
-  return info.param.model + "_" + info.param.variant;
+  const auto &[model, variant, layout] = info.param;
+  return model + "_" + variant + (layout == "nhwc" ? "_nhwc" : "");
 }
 
 double norm(const std::vector<double> &x) {
@@ -68,8 +72,11 @@ protected:
 
   tools::CompileFlags flags(const std::string &precision,
                             const std::string &optimizer) {
-    return referenceFlags(GetParam().model, GetParam().variant, precision,
-                          optimizer, folder.path);
+    tools::CompileFlags flags =
+        referenceFlags(GetParam().model, GetParam().variant, precision,
+                       optimizer, folder.path);
+    flags.layout = GetParam().layout;
+    return flags;
   }
 
   void expectLosses(CompiledModel &model, const std::string &optimizer,

@@ -12,8 +12,8 @@ using namespace halftone::runtime;
 namespace halftone::tests {
 namespace {
 
-using Parameters =
-    std::tuple<const char *, const char *>; ///< Model, precision.
+/// Model, precision, layout.
+using Parameters = std::tuple<const char *, const char *, const char *>;
 
 /// The programs of a plan as buffers and steps: the compiler's state before it
 /// writes the plan.
@@ -39,10 +39,11 @@ public:
 class StepChecks : public testing::TestWithParam<Parameters> {
 protected:
   void check(ProgramKind kind) {
-    auto [name, precision] = GetParam();
+    auto [name, precision, layout] = GetParam();
     Reference reference(name);
     TemporaryFolder folder;
     auto flags = referenceFlags(name, "raw20", precision, "adamw", folder.path);
+    flags.layout = layout;
     CompiledModel model(flags);
     StepIr ir(flags);
     ASSERT_TRUE(model && ir.module);
@@ -77,16 +78,27 @@ protected:
 TEST_P(StepChecks, Train) { check(ProgramKind::Train); }
 TEST_P(StepChecks, Eval) { check(ProgramKind::Eval); }
 
+std::string parametersName(const testing::TestParamInfo<Parameters> &info) {
+  auto [name, precision, layout] = info.param;
+  return std::string(name) + "_" + precision + "_" + layout;
+}
+
+constexpr const char *kPrecisions[] = {"fp32", "bf16", "fp16"};
+
 INSTANTIATE_TEST_SUITE_P(
     All, StepChecks,
     testing::Combine(testing::Values("mlp", "cnn", "resnet", "gpt2", "bert",
                                      "bert_masked", "self_loss", "digits_cnn",
                                      "dropout"),
-                     testing::Values("fp32", "bf16", "fp16")),
-    [](const testing::TestParamInfo<Parameters> &info) {
-      return std::string(std::get<0>(info.param)) + "_" +
-             std::get<1>(info.param);
-    });
+                     testing::ValuesIn(kPrecisions), testing::Values("nchw")),
+    parametersName);
+
+// As plans for GPUs have it; the CPU can compute it too.
+INSTANTIATE_TEST_SUITE_P(
+    ChannelsLast, StepChecks,
+    testing::Combine(testing::Values("cnn", "resnet", "digits_cnn"),
+                     testing::ValuesIn(kPrecisions), testing::Values("nhwc")),
+    parametersName);
 
 } // namespace
 } // namespace halftone::tests

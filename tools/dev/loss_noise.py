@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far low precision takes five SGD losses of the sample resnet from float32, over starts that differ by half a BF16 ulp.
 
-  tools/dev/loss_noise.py halftone [--bin build/release/bin] [-o OUT.json]     Halftone's plans on the CPU
+  tools/dev/loss_noise.py halftone [--layout nhwc] [-o OUT.json]               Halftone's plans on the CPU
   tools/dev/loss_noise.py torch-cpu|torch-cuda [-o OUT.json]                   PyTorch's autocast (and GradScaler for FP16)
 
 Each start is compared with the same system's own float32 run from it: a single start's error is luck, their spread is what a
@@ -39,14 +39,14 @@ class Halftone:
     precisions = ("bf16", "fp16")
     types = {"F32": "<f4", "I64": "<i8"}
 
-    def __init__(self, binaries):
+    def __init__(self, binaries, layout):
         self.binaries, self.folder = binaries, pathlib.Path(tempfile.mkdtemp())
         reference = np.load(MODELS / "resnet.npz")
         np.savez(self.folder / "data.npz", x0=reference["in.0"], target=reference["target"])
         for precision in ("fp32", *self.precisions):
             subprocess.run([binaries / "halftone", "compile", MODELS / "resnet.raw20.onnx", "--target", "cpu", "--precision",
                             precision, "--optimizer", "sgd", "--lr", str(SGD["lr"]), "--momentum", str(SGD["momentum"]),
-                            "--weight-decay", str(SGD["weight_decay"]), "-o", self.folder / f"{precision}.plan"],
+                            "--weight-decay", str(SGD["weight_decay"]), "--layout", layout, "-o", self.folder / f"{precision}.plan"],
                            check=True, capture_output=True)
         content = (self.folder / "fp32.weights.safetensors").read_bytes()
         self.base = 8 + struct.unpack("<Q", content[:8])[0]
@@ -114,10 +114,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("system", choices=("halftone", "torch-cpu", "torch-cuda"))
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
+    parser.add_argument("--layout", default="nchw", help="of Halftone's plans; those for GPUs have nhwc")
     parser.add_argument("--starts", type=int, default=20)
     parser.add_argument("-o", "--out", type=pathlib.Path)
     options = parser.parse_args()
-    system = Halftone(options.bin) if options.system == "halftone" else Torch(options.system.removeprefix("torch-"))
+    system = Halftone(options.bin, options.layout) if options.system == "halftone" else Torch(options.system.removeprefix("torch-"))
     rows = []
     for precision in system.precisions:
         errors = []

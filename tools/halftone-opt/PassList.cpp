@@ -8,8 +8,10 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/autodiff/BuildOptimizerStep.h"
+#include "passes/fuse/ChooseLayouts.h"
 #include "passes/fuse/FuseGroups.h"
 #include "passes/fuse/LowerComposites.h"
+#include "passes/fuse/SplitReductions.h"
 #include "passes/memory/LowerToExec.h"
 #include "passes/memory/PlanMemory.h"
 #include "passes/normalize/Normalize.h"
@@ -90,6 +92,18 @@ constexpr PassEntry kPasses[] = {
     {"halftone-lower-composites", "Composites become primitives",
      [](ModuleOp module) {
        return forEachProgram(module, passes::lowerComposites);
+     }},
+    {"halftone-put-channels-last",
+     "Convolutions, and what lies between them, with channels as last axis",
+     [](ModuleOp module) {
+       return forEachProgram(module, passes::putChannelsLast);
+     }},
+    {"halftone-split-reductions", "Long column reductions in two stages",
+     [](ModuleOp module) {
+       return forEachProgram(module, [](graph::ProgramOp program) {
+         passes::splitReductions(program);
+         return success();
+       });
      }},
     {"halftone-fuse", "Groups primitives into kernels",
      [](ModuleOp module) {

@@ -97,6 +97,12 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
   command.add_option("--optimize", f.optimize, "none | fuse | full")
       ->capture_default_str()
       ->check(CLI::IsMember({"none", "fuse", "full"}));
+  command
+      .add_option("--layout", f.layout,
+                  "axes of convolutions in memory: auto (cuda: nhwc, cpu: "
+                  "nchw) | nchw | nhwc")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "nchw", "nhwc"}));
   command.add_option("--compile-to", f.compileTo,
                      "stop after a phase and print its IR: " +
                          passes::phaseNames());

@@ -17,7 +17,8 @@ struct CompileFlags {
                                   optimizer = "adamw", betas,
                                   precision = "auto";
   std::string init = "weights", batchNorm = "train", dropout = "on",
-              lossScale = "auto", optimize = "full", compileTo, dumpPhases;
+              lossScale = "auto", optimize = "full", layout = "auto", compileTo,
+              dumpPhases;
   std::optional<int64_t> classAxis, batch, ignoreIndex, shift, scaleInterval;
   std::optional<double> lr, momentum, weightDecay, eps, scaleInit, scaleGrowth,
       scaleBackoff, scaleMin, scaleMax;

@@ -285,7 +285,11 @@ llvm::Expected<CompileRequest> resolve(const CompileFlags &flags) {
   options.normalize.trainBatchNorm = request.import.trainBatchNorm =
       flags.batchNorm == "train";
   options.normalize.dropout = request.import.dropout = flags.dropout == "on";
-  options.fuse.fuse = flags.optimize != "none";
+  bool gpu = options.target.kind == codegen::TargetSpec::Kind::Cuda;
+  options.fuse = {.fuse = flags.optimize != "none",
+                  .channelsLast =
+                      flags.layout == "nhwc" || (flags.layout == "auto" && gpu),
+                  .splitReductions = gpu};
   if (!flags.compileTo.empty()) {
     request.compileTo = passes::parsePhase(flags.compileTo);
     if (!request.compileTo)
