@@ -126,9 +126,9 @@ protected:
   /// Works out a few results only, and holds their error together to what
   /// float32 sums (bfloat16: one rounding) leave: TF32 exceeds it.
   void checkSamples(const Case &c, Direction direction, bool channelsLast,
-                    ElementType type) {
-    SCOPED_TRACE(describe(c, direction, channelsLast, type, type));
-    Convolved made = build(c, direction, channelsLast, type, type);
+                    ElementType type, ElementType out) {
+    SCOPED_TRACE(describe(c, direction, channelsLast, type, out));
+    Convolved made = build(c, direction, channelsLast, type, out);
     ExactSums exact(made.plan.plan.buffers[made.output].elements);
     TermFilter filter;
     if (direction != Direction::WeightGradient)
@@ -149,7 +149,7 @@ protected:
         terms = std::max(terms, static_cast<double>(exact.terms[i]));
       }
     // A sum of n random terms in order is off by up to sqrt(n / 2) roundings.
-    double allowed = type == F32 ? 1e-6 + 0x1p-23 * std::sqrt(terms) : 2.5e-3;
+    double allowed = out == F32 ? 1e-6 + 0x1p-23 * std::sqrt(terms) : 2.5e-3;
     EXPECT_LE(std::sqrt(error / norm), allowed);
   }
 
@@ -178,13 +178,20 @@ TEST_P(ConvolutionTest, LargeOnes) {
     for (Direction direction : kDirections)
       for (bool channelsLast : {false, true})
         for (ElementType type : {F32, BF16})
-          checkSamples(c, direction, channelsLast, type);
+          checkSamples(c, direction, channelsLast, type, type);
+  // As plans have it: the gradient of a weight in its master copy's type.
+  for (const Case &c : cases)
+    for (bool channelsLast : {false, true})
+      for (ElementType type : {F16, BF16})
+        checkSamples(c, Direction::WeightGradient, channelsLast, type, F32);
 }
 
 TEST_P(ConvolutionTest, LowInputsWithFloat32Results) {
   for (Direction direction : kDirections)
-    for (ElementType in : {F16, BF16})
-      check(kCases[0], direction, true, in, F32);
+    for (const Case &c : kCases)
+      for (bool channelsLast : {false, true})
+        for (ElementType in : {F16, BF16})
+          check(c, direction, channelsLast, in, F32);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ConvolutionTest, allDevices(), deviceLabel);

@@ -72,9 +72,9 @@ protected:
   }
 
   /// Square images and kernels, padded to keep the size; batch 32.
-  void convolution(ElementType type, Direction direction, bool channelsLast,
-                   int64_t channels, int64_t filters, int64_t size,
-                   int64_t kernel, int64_t stride) {
+  void convolution(ElementType type, ElementType result, Direction direction,
+                   bool channelsLast, int64_t channels, int64_t filters,
+                   int64_t size, int64_t kernel, int64_t stride) {
     constexpr int64_t kBatch = 32;
     int64_t out = (size - 1) / stride + 1, pad = kernel / 2;
     auto shaped = [&](int64_t first, int64_t channel, int64_t side) {
@@ -83,7 +83,9 @@ protected:
     };
     TestPlan plan(device->info());
     uint32_t x = plan.output(type, shaped(kBatch, channels, size));
-    uint32_t w = plan.output(type, shaped(filters, channels, kernel));
+    uint32_t w =
+        plan.output(direction == Direction::WeightGradient ? result : type,
+                    shaped(filters, channels, kernel));
     uint32_t y = plan.output(type, shaped(kBatch, filters, out));
     Convolution step{
         direction,    1,    {stride, stride}, {pad, pad, pad, pad}, {1, 1},
@@ -94,10 +96,11 @@ protected:
       plan.step("Conv_0", {y, w}, {x}, step);
     else
       plan.step("Conv_0", {x, y}, {w}, step);
-    measure(fmt::format("conv {} {} {} {}->{} {}^2 k{} s{}",
+    measure(fmt::format("conv {} {} {} to {} {}->{} {}^2 k{} s{}",
                         static_cast<int>(direction),
                         channelsLast ? "NHWC" : "NCHW", elementName(type),
-                        channels, filters, size, kernel, stride),
+                        elementName(result), channels, filters, size, kernel,
+                        stride),
             plan,
             2.0 * kBatch * double(filters * channels) *
                 double(out * out * kernel * kernel));
@@ -115,15 +118,25 @@ TEST_P(CudaRatesTest, DISABLED_Products) {
 }
 
 TEST_P(CudaRatesTest, DISABLED_Convolutions) {
-  for (auto [type, last] : {std::pair(BF16, true), {F32, true}, {F32, false}})
+  struct Kind {
+    ElementType type, out;
+    bool channelsLast;
+  };
+  for (auto [type, out, last] : {Kind{BF16, BF16, true},
+                                 {BF16, F32, true},
+                                 {BF16, F32, false},
+                                 {F32, F32, true},
+                                 {F32, F32, false}})
     for (Direction direction : {Direction::Forward, Direction::DataGradient,
                                 Direction::WeightGradient}) {
-      convolution(type, direction, last, 64, 64, 56, 3, 1);
-      convolution(type, direction, last, 256, 128, 56, 1, 1);
-      convolution(type, direction, last, 128, 128, 56, 3, 2);
-      convolution(type, direction, last, 512, 512, 7, 3, 1);
+      if (type != out && direction != Direction::WeightGradient)
+        continue;
+      convolution(type, out, direction, last, 64, 64, 56, 3, 1);
+      convolution(type, out, direction, last, 256, 128, 56, 1, 1);
+      convolution(type, out, direction, last, 128, 128, 56, 3, 2);
+      convolution(type, out, direction, last, 512, 512, 7, 3, 1);
       if (direction != Direction::DataGradient)
-        convolution(type, direction, last, 3, 64, 224, 7, 2);
+        convolution(type, out, direction, last, 3, 64, 224, 7, 2);
     }
 }
 

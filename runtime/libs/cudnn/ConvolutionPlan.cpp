@@ -119,7 +119,7 @@ bool isAllowed(cudnnBackendNumericalNote_t note, const Problem &problem) {
     Role result = problem.result();
     for (Role role : {X, W, Y})
       if (role != result && problem.tensors[role].type == ElementType::F32 &&
-          !problem.tf32)
+          !problem.tf32 && !problem.fitsTf32)
         return false;
     return true;
   }

@@ -29,6 +29,9 @@ struct Problem {
   std::array<Tensor, 3> tensors; ///< By Role.
   std::vector<int64_t> strides, padsBegin, padsEnd, dilations;
   bool tf32;
+  /// Float32 operands hold numbers of a low type, which TF32 holds as well:
+  /// tensor cores form exact products of them.
+  bool fitsTf32;
 
   auto operator<=>(const Problem &) const = default;
 
@@ -49,9 +52,9 @@ struct ConvolutionPlan {
 };
 
 /// Asks cuDNN's heuristics, and of what they offer takes the first engine that
-/// computes in float32 or by exact products of low types, repeats bit for bit,
-/// and builds: no TF32 unless allowed, no Winograd, no FFT, no down-conversion.
-/// Fails (StatusCode::Unsupported) where none is left.
+/// computes in float32 or by exact products of numbers of low types, repeats
+/// bit for bit, and builds: no TF32 unless allowed, no Winograd, no FFT, no
+/// down-conversion. Fails (StatusCode::Unsupported) where none is left.
 Result<std::shared_ptr<ConvolutionPlan>>
 buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem);
 

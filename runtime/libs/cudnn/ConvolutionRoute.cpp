@@ -116,6 +116,10 @@ Problem problemOf(const ConvolutionGeometry &g, const Route &route,
   }
   problem.dilations = atLeastTwo(g.dilations, 1);
   problem.tf32 = g.tf32;
+  problem.fitsTf32 = route.wide;
+  for (Role role : {X, W, Y})
+    if (role != problem.result() && typeOf(g, role) == ElementType::F32)
+      problem.fitsTf32 = false;
   return problem;
 }
 
