@@ -72,6 +72,20 @@ std::string fullBytes(ElementsAttr attr, int64_t elements) {
   return all;
 }
 
+/// Rows of a batch: the leading dimension that all data inputs share; 1 where
+/// there is none.
+int64_t batchRows(const proto::Plan &plan) {
+  int64_t rows = 0;
+  for (const proto::Input &input : plan.inputs()) {
+    const proto::Buffer &buffer =
+        plan.buffers(static_cast<int>(input.buffer()));
+    int64_t leading = buffer.shape_size() ? buffer.shape(0) : 1;
+    if (input.kind() == proto::Input::DATA)
+      rows = rows == 0 || rows == leading ? leading : 1;
+  }
+  return rows ? rows : 1;
+}
+
 class PlanEmitter {
 public:
   PlanEmitter(ModuleOp module, const std::map<std::string, int64_t> &sizes,
@@ -199,6 +213,7 @@ LogicalResult emitPlan(ModuleOp module,
   for (auto program : module.getOps<exec::ProgramOp>())
     emitter.emitSources(program, parameters, program.getSymName() == "eval");
   emitter.emitPrograms();
+  plan.set_batch(batchRows(plan));
   return success();
 }
 

@@ -175,15 +175,12 @@ private:
   /// Labels are checked when data are read, so that a wrong one is named
   /// instead of computed with.
   void boundInputs() {
-    // ONNX: negative indices count from the end.
     for (auto *inputs :
          {result.plan.mutable_inputs(), result.plan.mutable_eval_inputs()})
       for (proto::Input &input : *inputs)
         if (auto it = indexRows.find(input.name());
-            it != indexRows.end() && input.kind() == proto::Input::DATA) {
-          input.set_minimum(-it->second);
-          input.set_maximum(it->second - 1);
-        }
+            it != indexRows.end() && input.kind() == proto::Input::DATA)
+          boundIndices(it->second, result.plan.batch(), input);
     if (options.loss.kind != LossKind::CrossEntropy)
       return;
     for (auto *inputs :
@@ -202,7 +199,7 @@ private:
   ProgramOp train, eval;
   SmallVector<PendingUpdate> pending;
   int64_t classes = 0;
-  llvm::StringMap<int64_t> indexRows; ///< rows of the tables an input indexes
+  llvm::StringMap<IndexedRows> indexRows;
   ArenaSizes arenas;
 };
 

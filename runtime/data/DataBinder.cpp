@@ -76,10 +76,8 @@ private:
   void bindInput(const Input &input) {
     const Buffer &buffer = plan.buffers[input.buffer];
     Binding binding{input, buffer.type, buffer.shape, {}, false, 0};
-    binding.hasRows = !buffer.shape.empty() && buffer.shape[0] == plan.batch;
-    binding.rowElements = binding.hasRows
-                              ? buffer.elements / uint64_t(plan.batch)
-                              : buffer.elements;
+    binding.hasRows = plan.hasRows(buffer);
+    binding.rowElements = plan.rowElements(buffer);
     bool isTarget = input.kind == Input::Kind::Target;
     if (input.kind == Input::Kind::RowWeight || (isTarget && input.ignored))
       data.maskable = true;
@@ -134,31 +132,38 @@ private:
 
   void checkValues(const Binding &binding, const std::string &what) {
     const HostArray &array = binding.array;
-    const Input &input = binding.input;
-    bool isNarrowed =
-        array.type == DataType::I64 && binding.type == ElementType::I32;
-    bool isBounded = input.minimum != input.maximum;
-    if (!isInteger(array.type) || isFloat(binding.type) ||
-        !(isNarrowed || isBounded))
+    if (!isInteger(array.type) || isFloat(binding.type))
       return;
-    int64_t low = isBounded ? input.minimum : INT32_MIN;
-    int64_t high = isBounded ? input.maximum : INT32_MAX;
+    std::vector<Bound> bounds = plan.boundsOf(binding.input);
+    if (array.type == DataType::I64 && binding.type == ElementType::I32)
+      bounds.push_back({0, binding.rowElements, INT32_MIN, INT32_MAX});
     uint64_t count = *elementCount(array.shape);
-    for (uint64_t i = 0; i < count; ++i) {
-      int64_t value = integerAt(array, i);
-      if ((value >= low && value <= high) || value == input.ignored)
-        continue;
-      std::string allowed = std::to_string(low) + " to " + std::to_string(high);
-      if (input.ignored)
-        allowed += " or " + std::to_string(*input.ignored) + " (ignored)";
-      std::string row =
-          binding.hasRows
-              ? " in row " + std::to_string(
-                                 i / std::max<uint64_t>(binding.rowElements, 1))
-              : "";
-      return refuse(what + " has the value " + std::to_string(value) + row +
-                    "; allowed are " + allowed);
-    }
+    for (uint64_t row = 0; row < count; row += binding.rowElements)
+      for (const Bound &bound : bounds)
+        for (uint64_t i = bound.first; i < bound.end; ++i) {
+          int64_t value = integerAt(array, row + i);
+          if ((value < bound.minimum || value > bound.maximum) &&
+              value != binding.input.ignored)
+            return refuseValue(binding, what, row + i, bound);
+        }
+  }
+
+  void refuseValue(const Binding &binding, const std::string &what,
+                   uint64_t index, const Bound &bound) {
+    std::string place;
+    if (binding.hasRows)
+      place = " in row " + std::to_string(index / binding.rowElements);
+    // Elsewhere in the row the same value may be right.
+    if (bound.end - bound.first != binding.rowElements)
+      place += std::string(place.empty() ? " as" : ",") + " element " +
+               std::to_string(index % binding.rowElements);
+    std::string allowed =
+        std::to_string(bound.minimum) + " to " + std::to_string(bound.maximum);
+    if (binding.input.ignored)
+      allowed += " or " + std::to_string(*binding.input.ignored) + " (ignored)";
+    refuse(what + " has the value " +
+           std::to_string(integerAt(binding.array, index)) + place +
+           "; allowed are " + allowed);
   }
 
   void checkRows() {

@@ -157,13 +157,20 @@ struct Constant {
   std::string data; ///< All bytes of the buffer.
 };
 
+/// Of elements `first` up to (not including) `end` of a row.
+struct Bound {
+  uint64_t first, end;
+  int64_t minimum, maximum;
+};
+
 struct Input {
   enum class Kind : uint8_t { Data = 0, Target = 1, RowWeight = 2 };
   std::string name;
   uint32_t buffer;
   Kind kind;
-  int64_t minimum, maximum; ///< Equal: unchecked.
+  int64_t minimum, maximum; ///< Equal: see `bounds`.
   std::optional<int64_t> ignored;
+  std::vector<Bound> bounds = {}; ///< In order; elements in none are unchecked.
 };
 
 struct Node {
@@ -211,6 +218,22 @@ struct Plan {
   }
   const std::vector<Input> &programInputs(ProgramKind kind) const {
     return kind == ProgramKind::Train ? inputs : evalInputs;
+  }
+  /// Whether a buffer's leading dimension is the batch.
+  bool hasRows(const Buffer &buffer) const {
+    return !buffer.shape.empty() && buffer.shape[0] == batch;
+  }
+  /// Elements of one row; of everything where the buffer has no rows.
+  uint64_t rowElements(const Buffer &buffer) const {
+    return hasRows(buffer) ? buffer.elements / static_cast<uint64_t>(batch)
+                           : buffer.elements;
+  }
+  /// What the elements of a row of an input may be.
+  std::vector<Bound> boundsOf(const Input &input) const {
+    if (input.minimum == input.maximum)
+      return input.bounds;
+    return {
+        {0, rowElements(buffers[input.buffer]), input.minimum, input.maximum}};
   }
   const State *findState(std::string_view name) const {
     for (const State &state : states)

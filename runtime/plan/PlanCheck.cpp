@@ -124,6 +124,18 @@ Status checkConstants(const Plan &plan) {
   return {};
 }
 
+/// Stretches of a row, in order, that allow something.
+bool areOrdered(const std::vector<Bound> &bounds, uint64_t rowElements) {
+  uint64_t end = 0;
+  for (const Bound &bound : bounds) {
+    if (bound.first < end || bound.end <= bound.first ||
+        bound.end > rowElements || bound.minimum > bound.maximum)
+      return false;
+    end = bound.end;
+  }
+  return true;
+}
+
 Status checkInputs(const Plan &plan, const std::vector<Input> &inputs) {
   std::set<std::string_view> names;
   for (const Input &input : inputs) {
@@ -134,6 +146,8 @@ Status checkInputs(const Plan &plan, const std::vector<Input> &inputs) {
     if (input.minimum > input.maximum)
       return invalidInput(what + " allows no value");
     const Buffer &buffer = plan.buffers[input.buffer];
+    if (!areOrdered(input.bounds, plan.rowElements(buffer)))
+      return invalidInput(what + " has bounds that do not fit its rows");
     if (input.kind == Input::Kind::RowWeight &&
         (buffer.type != ElementType::F32 ||
          buffer.elements != static_cast<uint64_t>(plan.batch)))

@@ -123,6 +123,15 @@ Parameter convert(const proto::Parameter &from) {
   return parameter;
 }
 
+std::vector<Bound>
+convert(const google::protobuf::RepeatedPtrField<proto::Bound> &from) {
+  std::vector<Bound> bounds;
+  for (const proto::Bound &bound : from)
+    bounds.push_back(
+        {bound.first(), bound.end(), bound.minimum(), bound.maximum()});
+  return bounds;
+}
+
 std::vector<Input>
 convert(const google::protobuf::RepeatedPtrField<proto::Input> &from) {
   std::vector<Input> inputs;
@@ -131,7 +140,8 @@ convert(const google::protobuf::RepeatedPtrField<proto::Input> &from) {
         {input.name(), input.buffer(), toEnum<Input::Kind>(input.kind()),
          input.minimum(), input.maximum(),
          input.has_ignored() ? std::optional<int64_t>(input.ignored())
-                             : std::nullopt});
+                             : std::nullopt,
+         convert(input.bounds())});
   return inputs;
 }
 

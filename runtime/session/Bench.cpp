@@ -22,21 +22,32 @@ double millisecondsSince(Clock::time_point start) {
 /// Keeps these numbers apart from those of other users of the seed.
 constexpr uint64_t kBenchStream = uint64_t(0x62656e63) << 32;
 
-HostArray makeValues(const Input &input, const Buffer &buffer, uint64_t seed,
-                     uint64_t stream) {
-  std::vector<std::byte> bytes(buffer.bytes);
-  size_t size = elementSize(buffer.type);
+/// A number that the input allows at element `i`; 0 where it allows any.
+int64_t makeInteger(std::span<const Bound> bounds, uint64_t place,
+                    uint64_t random) {
+  auto bound = std::ranges::upper_bound(bounds, place, {}, &Bound::end);
+  if (bound == bounds.end() || place < bound->first)
+    return 0;
   // In unsigned arithmetic no bounds overflow; the whole range of 64 bits
   // would be 0.
   uint64_t span = std::max<uint64_t>(
-      uint64_t(input.maximum) - uint64_t(input.minimum) + 1, 1);
+      uint64_t(bound->maximum) - uint64_t(bound->minimum) + 1, 1);
+  return bound->minimum + static_cast<int64_t>(random % span);
+}
+
+HostArray makeValues(const Plan &plan, const Input &input, uint64_t seed,
+                     uint64_t stream) {
+  const Buffer &buffer = plan.buffers[input.buffer];
+  std::vector<std::byte> bytes(buffer.bytes);
+  size_t size = elementSize(buffer.type);
+  std::vector<Bound> bounds = plan.boundsOf(input);
+  uint64_t rowElements = std::max<uint64_t>(plan.rowElements(buffer), 1);
   for (uint64_t i = 0; i < buffer.elements; ++i) {
     double value =
         isFloat(buffer.type)
             ? philoxNormal(seed, stream, i / 4)[i % 4]
-            : static_cast<double>(
-                  input.minimum +
-                  static_cast<int64_t>(philoxBlock(seed, stream, i)[0] % span));
+            : static_cast<double>(makeInteger(bounds, i % rowElements,
+                                              philoxBlock(seed, stream, i)[0]));
     if (buffer.type == ElementType::Bool)
       value = 1;
     std::vector<std::byte> element = encodeNumber(buffer.type, value);
@@ -64,9 +75,9 @@ ArrayMap makeBenchData(const Plan &plan, uint64_t seed) {
   ArrayMap arrays;
   for (const Input &input : plan.inputs)
     if (input.kind != Input::Kind::RowWeight)
-      arrays.insert_or_assign(input.name,
-                              makeValues(input, plan.buffers[input.buffer],
-                                         seed, kBenchStream + arrays.size()));
+      arrays.insert_or_assign(
+          input.name,
+          makeValues(plan, input, seed, kBenchStream + arrays.size()));
   return arrays;
 }
 

@@ -206,8 +206,7 @@ Result<ArrayMap> predict(Session &session, const DataSet &data,
     return invalidInput("the plan's eval program has no outputs");
   std::vector<std::vector<std::byte>> contents(outputs.size());
   auto hasRows = [&](uint32_t buffer) {
-    const Shape &shape = plan.buffers[buffer].shape;
-    return !shape.empty() && shape[0] == plan.batch;
+    return plan.hasRows(plan.buffers[buffer]);
   };
   auto visit = [&](std::span<const int64_t> rows) -> Status {
     int64_t valid =

@@ -68,20 +68,6 @@ describe(const onnx_frontend::WeightStore &weights, bool random) {
   return list;
 }
 
-/// Rows of a batch: the leading dimension that all data inputs share; 1 where
-/// there is none.
-int64_t batchRows(const proto::Plan &plan) {
-  int64_t rows = 0;
-  for (const proto::Input &input : plan.inputs()) {
-    const proto::Buffer &buffer =
-        plan.buffers(static_cast<int>(input.buffer()));
-    int64_t leading = buffer.shape_size() ? buffer.shape(0) : 1;
-    if (input.kind() == proto::Input::DATA)
-      rows = rows == 0 || rows == leading ? leading : 1;
-  }
-  return rows ? rows : 1;
-}
-
 /// What the loss reads, with every default as the plan has it.
 std::string describeLoss(const CompileRequest &request,
                          const proto::Plan &plan) {
@@ -235,7 +221,6 @@ int runCompile(const CompileFlags &flags) {
   plan.set_target(request->targetName);
   plan.set_architecture(request->architecture);
   plan.set_precision(request->precisionName);
-  plan.set_batch(batchRows(plan));
   plan.set_default_seed(request->seed);
   plan.set_recipe_json(request->recipeJson);
   plan.set_model(import.strippedModel);

@@ -161,6 +161,24 @@ TEST_F(DataSetTest, RefusesLabelsOutOfRange) {
             std::string::npos);
 }
 
+// Columns that index tables of their own, one that is not used.
+TEST_F(DataSetTest, BoundsPartsOfARow) {
+  plan.buffers.push_back({"ids", 0, 2048, ElementType::I64, {2, 3}, 6, 48});
+  plan.inputs.push_back(
+      {"ids", 5, Input::Kind::Data, 0, 0, {}, {{0, 1, -6, 5}, {2, 3, -10, 9}}});
+  ArrayMap arrays = good();
+  arrays["ids"] = integers({3, 3}, {5, 99, 9, -6, -99, -10, 0, 0, 0});
+  EXPECT_EQ(refusal(arrays), "");
+  arrays["ids"] = integers({3, 3}, {5, 99, 9, 6, -99, -10, 0, 0, 0});
+  EXPECT_EQ(refusal(arrays),
+            "data.npz does not fit the plan: array 'ids' has the value 6 in "
+            "row 1, element 0; allowed are -6 to 5");
+  arrays["ids"] = integers({3, 3}, {5, 99, 9, 0, -99, 10, 0, 0, 0});
+  EXPECT_EQ(refusal(arrays),
+            "data.npz does not fit the plan: array 'ids' has the value 10 in "
+            "row 1, element 2; allowed are -10 to 9");
+}
+
 TEST_F(DataSetTest, RefusesNumbersThatDoNotFitInt32) {
   plan.inputs.push_back({"token", 4, Input::Kind::Data, 0, 0, {}});
   ArrayMap arrays = good();

@@ -258,6 +258,17 @@ TEST(PlanReader, ChecksConvolutions) {
             prefix + "convolves with operands of different ranks");
 }
 
+std::string boundRefusal(uint64_t first, uint64_t end, int64_t minimum,
+                         int64_t maximum) {
+  return refusal([&](auto &p) {
+    proto::Bound &bound = *p.mutable_inputs(0)->add_bounds();
+    bound.set_first(first);
+    bound.set_end(end);
+    bound.set_minimum(minimum);
+    bound.set_maximum(maximum);
+  });
+}
+
 TEST(PlanReader, ChecksValues) {
   EXPECT_EQ(refusal([](auto &p) { p.mutable_parameters(0)->set_buffer(0); }),
             "the plan is not valid: parameter 'w' lies in the wrong arena");
@@ -279,6 +290,12 @@ TEST(PlanReader, ChecksValues) {
             "the plan is not valid: two inputs are called 'x'");
   EXPECT_EQ(refusal([](auto &p) { p.mutable_inputs(0)->set_minimum(3); }),
             "the plan is not valid: input 'x' allows no value");
+  EXPECT_EQ(boundRefusal(0, 1, 0, 4), "");
+  for (const std::string &text :
+       {boundRefusal(1, 1, 0, 4), boundRefusal(0, 1, 4, 0),
+        boundRefusal(0, UINT64_MAX, 0, 4)})
+    EXPECT_EQ(text, "the plan is not valid: input 'x' has bounds that do not "
+                    "fit its rows");
   EXPECT_EQ(refusal([](auto &p) { p.set_target("tpu"); }),
             "the plan is not valid: target 'tpu' is unknown");
   EXPECT_EQ(refusal([](auto &p) { p.set_batch(0); }),

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions as a whole: devices, memory, targets, tracing and timing.
+#include "runtime/data/Convert.h"
 #include "runtime/session/Bench.h"
 #include "runtime/session/Trace.h"
 #include "tests/runtime/session/SessionFixture.h"
+
+#include <set>
 
 using namespace halftone::runtime;
 using namespace halftone::test;
@@ -71,6 +74,26 @@ TEST_F(SessionTest, BenchTimesStepsOnMadeUpData) {
   ASSERT_TRUE(times.ok());
   EXPECT_EQ(times->size(), session->plan().train.steps.size());
   EXPECT_EQ(times->front().steps, 1);
+}
+
+TEST(BenchData, IsWhatTheInputsAllow) {
+  Plan plan{};
+  plan.batch = 2;
+  plan.arenas = {{"inputs", ArenaKind::Inputs, 4096}};
+  plan.buffers = {{"ids", 0, 0, ElementType::I64, {2, 3}, 6, 48}};
+  plan.inputs = {
+      {"ids", 0, Input::Kind::Data, 0, 0, {}, {{0, 1, -2, 1}, {2, 3, 10, 12}}}};
+  std::set<int64_t> first, last;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    HostArray ids = makeBenchData(plan, seed).at("ids");
+    for (uint64_t row : {0, 3}) {
+      first.insert(integerAt(ids, row));
+      EXPECT_EQ(integerAt(ids, row + 1), 0);
+      last.insert(integerAt(ids, row + 2));
+    }
+  }
+  EXPECT_EQ(first, (std::set<int64_t>{-2, -1, 0, 1}));
+  EXPECT_EQ(last, (std::set<int64_t>{10, 11, 12}));
 }
 
 TEST_F(SessionTest, AnEvalSessionHasNoMemoryForTraining) {

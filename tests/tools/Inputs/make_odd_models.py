@@ -54,6 +54,12 @@ save("input_called_row_weight", [product("y", "row_weight")], inputs=[value("row
 save("rows_are_no_samples", [product("m"), h.make_node("Transpose", ["m"], ["y"])], outputs=[value("y", (8, 4))])
 save("index_outside", [h.make_node("Gather", ["w", "i"], ["g"], name="rows"), product("y", "x", "g")],
      initializers=[w, tensor("i", [0, 1, 2, 3, 4, 5, 6, 99])])
+save("first_column_is_read", [h.make_node("Slice", ["ids", "from", "to", "axis"], ["first"]),
+                              h.make_node("Gather", ["w", "first"], ["rows"]), h.make_node("Flatten", ["rows"], ["y"])],
+     inputs=[value("ids", (4, 3), T.INT64)], initializers=[w, tensor("from", [0]), tensor("to", [1]), tensor("axis", [1])])
+for name, last in [("inside", 7), ("outside", 8)]:
+    ids = np.array([[0, 99, 99], [-8, 99, 99], [1, 99, 99], [last, 99, 99]])
+    np.savez(folder / name, ids=ids, target=np.zeros((4, 8), np.float32))
 save("lowest_by_minus_one", [product("m"), h.make_node("Div", ["a", "b"], ["shape"]),
                              h.make_node("Reshape", ["m", "shape"], ["y"], name="view")], outputs=[value("y", (32,))],
      initializers=[w, tensor("a", [-2**63]), tensor("b", [-1])])
