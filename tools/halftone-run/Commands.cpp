@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All commands but train: each opens what it needs, runs, and prints one JSON
-// line last.
+// The commands that run a plan's program once or for measuring: each opens what
+// it needs, runs, and prints one JSON line last.
 #include "tools/halftone-run/Commands.h"
 
 #include "runtime/data/Npy.h"
@@ -105,30 +105,6 @@ Status writeOutputs(Opened &opened, const std::filesystem::path &out) {
   return writeNpz(out, *arrays);
 }
 
-Json describe(const DeviceInfo &info) {
-  Json json = {{"id", info.id},
-               {"target", info.target},
-               {"name", info.name},
-               {"architecture", info.architecture},
-               {"total_bytes", info.totalBytes}};
-  for (const auto &[key, value] : info.properties)
-    json[key] = value;
-  return json;
-}
-
-std::string deviceList() {
-  std::string text;
-  for (const DeviceInfo &info : listDevices()) {
-    text += fmt::format("{}: {}, {}, {:.1f} GiB\n", info.id, info.name,
-                        info.architecture,
-                        static_cast<double>(info.totalBytes) / 0x1p30);
-    for (const auto &[key, value] : info.properties)
-      text += fmt::format("    {}: {}\n", key, value);
-  }
-  for (const MissingDevices &missing : missingDevices())
-    text += fmt::format("{}: none ({})\n", missing.name, missing.reason);
-  return text;
-}
 } // namespace
 
 Status grads(const CommonOptions &options) {
@@ -241,24 +217,6 @@ Status trace(const CommonOptions &options, const std::string &program) {
              {"steps", opened.plan->program(kind).steps.size()},
              {"out", options.out.string()}});
   return {};
-}
-
-Status devices(bool asJson) {
-  if (!asJson) {
-    put(deviceList());
-    return {};
-  }
-  Json json = {{"devices", Json::array()}, {"missing", Json::object()}};
-  for (const DeviceInfo &info : listDevices())
-    json["devices"].push_back(describe(info));
-  for (const MissingDevices &missing : missingDevices())
-    json["missing"][missing.name] = missing.reason;
-  printJson(json);
-  return {};
-}
-
-void printVersion() {
-  put(fmt::format("halftone-run {}\n", HALFTONE_VERSION) + deviceList());
 }
 
 } // namespace halftone::run
