@@ -2,6 +2,7 @@
 // Gathering of batches from bound arrays.
 #include "runtime/data/DataSet.h"
 
+#include "runtime/base/Sha256.h"
 #include "runtime/data/Convert.h"
 #include "runtime/data/Npy.h"
 #include "runtime/data/Safetensors.h"
@@ -25,6 +26,16 @@ void fillElements(ElementType type, int64_t value, std::byte *destination,
   for (uint64_t i = 0; i < count; ++i)
     std::memcpy(destination + i * element.size(), element.data(),
                 element.size());
+}
+
+/// The first and the last byte are among the pieces.
+void hashPieces(Sha256 &hash, std::span<const std::byte> bytes) {
+  constexpr uint64_t kPieces = 256, kPiece = DataSet::kHashedBytes / kPieces;
+  if (bytes.size() <= DataSet::kHashedBytes)
+    return hash.update(bytes);
+  for (uint64_t i = 0; i < kPieces; ++i)
+    hash.update(
+        bytes.subspan((bytes.size() - kPiece) * i / (kPieces - 1), kPiece));
 }
 } // namespace
 
@@ -85,6 +96,16 @@ void DataSet::gather(size_t index, std::span<const int64_t> rows,
     convertElements(binding.array.type, binding.array.bytes.data() + row * from,
                     binding.type, destination + i * to, binding.rowElements);
   }
+}
+
+std::string DataSet::fingerprint() const {
+  Sha256 hash;
+  for (const Binding &binding : bindings) {
+    std::string what = describe(binding.array) + "\n";
+    hash.update(std::as_bytes(std::span<const char>(what)));
+    hashPieces(hash, binding.array.bytes);
+  }
+  return toHex(hash.finish());
 }
 
 bool DataSet::isFixed(size_t index) const {

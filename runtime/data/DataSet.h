@@ -41,6 +41,13 @@ public:
   /// Whether a batch may hold kNoRow without a trace in the loss.
   bool canMask() const { return maskable; }
 
+  /// A hash of the types, shapes and content of the arrays that are read, in
+  /// hexadecimal: the same for the same data in another file. Of an array of
+  /// more than kHashedBytes, evenly spread pieces of as many bytes in all
+  /// stand for the content, so that a start need not read all of a large file.
+  std::string fingerprint() const;
+  static constexpr uint64_t kHashedBytes = 256 << 20;
+
   /// Writes input `index` of the program for these rows (as many as a batch),
   /// in the type and shape of its buffer.
   void gather(size_t index, std::span<const int64_t> rows,

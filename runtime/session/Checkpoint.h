@@ -15,8 +15,9 @@ struct CheckpointInfo {
   uint64_t seed = 0;
   int64_t rows = 0, batch = 0; ///< Of the data, so that a change is noticed.
   bool shuffle = true;
-  int64_t threads = 0; ///< Of the device that wrote it; 0 where it has none.
-                       ///< Read only: writing takes the session's.
+  int64_t threads = 0;   ///< Of the device that wrote it; 0 where it has none.
+                         ///< Read only: writing takes the session's.
+  std::string data = {}; ///< DataSet::fingerprint; empty: not known.
 };
 
 /// Writes into `folder` (made where missing): the arenas' file first, then

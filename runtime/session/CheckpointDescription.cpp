@@ -36,6 +36,7 @@ Status writeDescription(const std::filesystem::path &folder, const Plan &plan,
                {"seed", info.seed},
                {"rows", uint64_t(info.rows)},
                {"batch", uint64_t(info.batch)},
+               {"data", info.data},
                {"shuffle", info.shuffle},
                {"epoch", uint64_t(info.step / perEpoch)},
                {"batch_of_epoch", uint64_t(info.step % perEpoch)},
@@ -104,6 +105,8 @@ readDescription(const std::filesystem::path &folder, const Plan &plan) {
                  json["batch"].get<int64_t>(), json["shuffle"].get<bool>()};
   if (holds("threads", Type::number_unsigned))
     result.info.threads = json["threads"].get<int64_t>();
+  if (holds("data", Type::string))
+    result.info.data = json["data"].get<std::string>();
   std::filesystem::path arenas = json["arenas"].get<std::string>();
   if (arenas.filename() != arenas)
     return damagedCheckpoint(path, "it names a file outside its folder");

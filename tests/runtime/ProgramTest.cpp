@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halftone-run as users and scripts call it: exit codes, messages, the last
 // line of stdout, what lies in the run's folder.
+#include "runtime/base/Sha256.h"
 #include "tests/runtime/ProgramFixture.h"
 
 using namespace halftone::test;
@@ -79,6 +80,46 @@ TEST_F(ProgramTest, OutFoldersAreNotOverwrittenByAccident) {
       "of 2, data.npz has 7 rows and the plan batches of 2\n"));
 }
 
+TEST_F(ProgramTest, ResumeWantsTheDataOfTheRun) {
+  std::string train = "train linear.plan --out run --steps ";
+  ASSERT_EQ(run(train + "4 --data data.npz").code, 0);
+  std::string weights = readText(folder / "run/weights.safetensors");
+  std::string resume = "train linear.plan --resume run --steps ";
+  write("other.npz", std::vector<float>(21, 1), 0);
+  Outcome outcome = run(resume + "6 --data other.npz");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(outcome.error.ends_with(
+      "halftone-run: error: the run to resume was trained on other data than "
+      "other.npz holds now; resume with the data it began with, or start "
+      "another run from its weights with --weights\n"))
+      << outcome.error;
+  EXPECT_EQ(weights, readText(folder / "run/weights.safetensors"));
+  // The same arrays in a file of another kind.
+  Result<ArrayMap> arrays = readNpz(folder / "data.npz");
+  ASSERT_TRUE(arrays.ok());
+  std::vector<SafetensorsEntry> entries;
+  for (const auto &[name, array] : *arrays)
+    entries.push_back(makeEntry(name, array.type, array.shape, array.bytes));
+  ASSERT_TRUE(writeSafetensors(folder / "same.safetensors", entries).ok());
+  outcome = run(resume + "6 --data same.safetensors");
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  outcome = run(resume + "8 --data other.npz");
+  EXPECT_EQ(outcome.code, 2);
+  outcome = run("train linear.plan --data other.npz --steps 1 --weights "
+                "run/weights.safetensors --out on");
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+}
+
+/// A checkpoint as it was written before it named its data.
+void forgetData(const std::filesystem::path &path) {
+  auto json = nlohmann::ordered_json::parse(readText(path), nullptr, false);
+  json.erase("data");
+  json.erase("sha256");
+  std::string text = json.dump(2);
+  json["sha256"] = toHex(sha256(std::as_bytes(std::span<const char>(text))));
+  std::ofstream(path) << json.dump(2) << "\n";
+}
+
 TEST_F(ProgramTest, RefusedInputLeavesNothingBehind) {
   Outcome outcome = run("train linear.plan --data absent.npz --out run");
   EXPECT_EQ(outcome.code, 2);
@@ -131,6 +172,7 @@ TEST_F(ProgramTest, SkippedStepsStopARunAndKeepWhatItHad) {
   ASSERT_EQ(run("train linear.plan --data batch.npz --steps 3 --out run").code,
             0);
   std::string weights = readText(folder / "run/weights.safetensors");
+  forgetData(folder / "run/checkpoint/checkpoint.json");
   Outcome outcome =
       run("train linear.plan --data bad.npz --steps 20 --resume run");
   EXPECT_EQ(outcome.code, 1);

@@ -98,24 +98,28 @@ Status TrainInputs::openSession(const TrainOptions &options,
   wanted.programs = {ProgramKind::Train};
   if (validation)
     wanted.programs.push_back(ProgramKind::Eval);
+  std::string fingerprint = data->fingerprint();
   if (!options.resume.empty())
-    HALFTONE_RETURN_IF_ERROR(checkResume(options));
+    HALFTONE_RETURN_IF_ERROR(checkResume(options, fingerprint));
   Result<std::unique_ptr<Session>> opened =
       Session::create(plan, wanted, notice);
   HALFTONE_RETURN_IF_ERROR(opened);
   session = std::move(*opened);
   info = {
       0, 0, session->seed(), data->rows(), data->batch(), !options.keepOrder};
+  info.data = fingerprint;
   if (options.resume.empty())
     return {};
   Result<CheckpointInfo> loaded =
       loadCheckpoint(*session, folder.checkpoint(), notice);
   HALFTONE_RETURN_IF_ERROR(loaded);
   info = *loaded;
+  info.data = fingerprint;
   return {};
 }
 
-Status TrainInputs::checkResume(const TrainOptions &options) const {
+Status TrainInputs::checkResume(const TrainOptions &options,
+                                const std::string &fingerprint) const {
   Result<CheckpointInfo> found = readCheckpointInfo(folder.checkpoint(), *plan);
   HALFTONE_RETURN_IF_ERROR(found);
   if (!options.weights.empty())
@@ -130,6 +134,12 @@ Status TrainInputs::checkResume(const TrainOptions &options) const {
         "{} rows and the plan batches of {}",
         found->rows, found->batch, options.data.string(), data->rows(),
         data->batch()));
+  if (!found->data.empty() && found->data != fingerprint)
+    return invalidInput(fmt::format(
+        "the run to resume was trained on other data than {} holds now; "
+        "resume with the data it began with, or start another run from its "
+        "weights with --weights",
+        options.data.string()));
   if (found->shuffle == options.keepOrder)
     return invalidInput(found->shuffle
                             ? "the run to resume shuffles its data; leave "

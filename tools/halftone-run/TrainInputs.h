@@ -30,7 +30,8 @@ private:
   runtime::Status chooseRecord(const TrainOptions &options);
   runtime::Status countSteps(const TrainOptions &options,
                              const runtime::NoticeSink &notice);
-  runtime::Status checkResume(const TrainOptions &options) const;
+  runtime::Status checkResume(const TrainOptions &options,
+                              const std::string &fingerprint) const;
   runtime::Status openSession(const TrainOptions &options,
                               const runtime::NoticeSink &notice);
 };

@@ -2,7 +2,9 @@
 // Binding of arrays to a plan's inputs: names, conversions, refusals, padding,
 // order.
 #include "runtime/data/DataSet.h"
+#include "runtime/base/File.h"
 #include "runtime/data/BatchOrder.h"
+#include "tests/runtime/TemporaryFolder.h"
 #include "tests/runtime/data/Arrays.h"
 
 #include <algorithm>
@@ -260,4 +262,44 @@ TEST(Shuffle, IsUniformEnough) {
   for (int count : counts)
     EXPECT_NEAR(count, kEpochs * 0.2, 5 * sigma);
 }
+TEST_F(DataSetTest, HasAFingerprintOfWhatIsRead) {
+  std::string fingerprint = bind(good())->fingerprint();
+  EXPECT_EQ(fingerprint.size(), 64u);
+  ArrayMap arrays = good();
+  arrays["unused"] = floats({1}, {1});
+  EXPECT_EQ(bind(arrays)->fingerprint(), fingerprint);
+  arrays["target"] = integers({3}, {4, 6, -100});
+  EXPECT_NE(bind(arrays)->fingerprint(), fingerprint);
+  arrays = good();
+  arrays["target"] = arrayOf<int32_t>(DataType::I32, {3}, {4, 5, -100});
+  EXPECT_NE(bind(arrays)->fingerprint(), fingerprint);
+}
+
+// A file with a hole: nothing of its size is stored or, in between, read.
+TEST_F(DataSetTest, ReadsPiecesOfLargeArraysForTheFingerprint) {
+  TemporaryFolder folder;
+  std::filesystem::path path = folder / "large";
+  folder.write("large", "");
+  const uint64_t rows = DataSet::kHashedBytes / 12 + 4096, size = rows * 12;
+  std::filesystem::resize_file(path, size);
+  auto fingerprint = [&] {
+    Result<MappedFile> file = MappedFile::open(path);
+    HostArray x{DataType::F32,
+                {int64_t(rows), 3},
+                file->bytes(),
+                std::make_shared<MappedFile>(*file)};
+    return bind({{"x", x}}, /*needTargets=*/false)->fingerprint();
+  };
+  auto poke = [&](uint64_t offset) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.put('x');
+  };
+  std::set<std::string> seen{fingerprint()};
+  for (uint64_t offset : {uint64_t(0), size - 1}) {
+    poke(offset);
+    EXPECT_TRUE(seen.insert(fingerprint()).second) << offset;
+  }
+}
+
 } // namespace
