@@ -24,6 +24,10 @@ bool isEmbeddingTable(llvm::ArrayRef<InitializerUse> uses);
 /// Read as the weights of a matrix product or a convolution.
 bool isMatrix(llvm::ArrayRef<InitializerUse> uses);
 
+/// Whether the value is a factor of a matrix product, a convolution or a
+/// recurrent layer: as it is, in part, or in another shape, order or type.
+bool reachesProduct(const InitializerUses &uses, llvm::StringRef name);
+
 /// Multiplies its argument elementwise: the scale of a normalization, written
 /// out or not.
 bool isScale(llvm::ArrayRef<InitializerUse> uses);

@@ -2,6 +2,7 @@
 #include "frontends/onnx/Roles.h"
 #include "frontends/onnx/InitializerUses.h"
 #include "frontends/onnx/LostParameters.h"
+#include "frontends/onnx/Masks.h"
 #include <cmath>
 #include <regex>
 
@@ -27,24 +28,6 @@ bool isExporterName(llvm::StringRef name) {
       R"(^val_\d+|^onnx::|^_inlfunc|^_to_copy|^\d+$|^/|^constant|^const_|_output_\d+$|^ortshared)",
       std::regex::icase);
   return std::regex_search(name.str(), made);
-}
-
-/// An attention mask: values that switch off, or a matrix of just two values.
-/// What multiplies is none, however large, and NaN switches nothing off.
-bool looksLikeMask(const TensorContent &content,
-                   llvm::ArrayRef<InitializerUse> uses) {
-  if (!isMatrix(uses) && llvm::any_of(content.floats, [](float x) {
-        return std::fabs(x) >= 1e30f;
-      }))
-    return true;
-  if (content.shape.size() < 2 || content.floats.size() < 16 ||
-      isSplat(content.floats))
-    return false;
-  float first = content.floats[0];
-  auto second =
-      llvm::find_if(content.floats, [&](float x) { return x != first; });
-  return llvm::all_of(content.floats,
-                      [&](float x) { return x == first || x == *second; });
 }
 
 /// One `--freeze` or `--train` option.
@@ -125,19 +108,16 @@ private:
     }
     if (trained)
       return WeightRole::Trainable;
-    if (!isParameter(initializer)) {
+    bool isParameter = hasKinds ? initializer.kind == "PARAMETER"
+                                : !initializer.content.shape.empty() &&
+                                      !isExporterName(initializer.name);
+    if (!isParameter)
       constants.push_back(initializer.name);
-      return std::nullopt;
-    }
-    return frozen ? WeightRole::Frozen : WeightRole::Trainable;
-  }
-
-  bool isParameter(const Initializer &initializer) const {
-    if (hasKinds)
-      return initializer.kind == "PARAMETER";
-    return !initializer.content.shape.empty() &&
-           !isExporterName(initializer.name) &&
-           !looksLikeMask(initializer.content, usesOf(initializer));
+    else if (!hasKinds && isMask(initializer, uses))
+      masks.push_back(initializer.name);
+    else
+      return frozen ? WeightRole::Frozen : WeightRole::Trainable;
+    return std::nullopt;
   }
 
   Weight toWeight(Initializer &initializer, WeightRole role) const {
@@ -246,6 +226,9 @@ private:
       text += ", " + std::to_string(n) + " frozen";
     if (size_t n = roles.weights.count(WeightRole::Statistic))
       text += ", " + counted(n, "BatchNormalization statistic");
+    if (!masks.empty())
+      text += ", " + counted(masks.size(), "mask") + " (" +
+              joinNames(masks, 8) + ")";
     if (!constants.empty())
       text += ", " + counted(constants.size(), "constant float tensor") + " (" +
               joinNames(constants, 8) + ")";
@@ -267,7 +250,7 @@ private:
   InitializerUses uses;
   bool drawn, hasKinds;
   std::vector<NamePattern> freeze, train;
-  std::vector<std::string> constants;
+  std::vector<std::string> constants, masks;
 };
 
 } // namespace

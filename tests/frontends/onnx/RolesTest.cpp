@@ -119,6 +119,55 @@ TEST_F(RolesTest, masksNeverTrain) {
   EXPECT_THAT(names(good(model), WeightRole::Trainable), ElementsAre());
 }
 
+float twoValued(int i) { return i % 3 == 0 ? 0.5f : -0.5f; }
+
+// A causal mask by its pattern, as a factor and however small; the others by
+// their names.
+TEST_F(RolesTest, masksNeverTrainWhateverReadsThem) {
+  auto model = textModel(
+      "g (float[3,3] x) => (float[3,3] y) { a = Add(x, causal) b = MatMul(a, "
+      "tril) c = Mul(kept, weight_mask) y = MatMul(b, c) z = Add(y, "
+      "soft_mask) }");
+  for (std::string name :
+       {"causal", "tril", "weight_mask", "soft_mask", "kept"})
+    addInitializer(model, name, {3, 3});
+  fill(model, 0, [](int i) { return i % 3 > i / 3 ? -1e4f : 0.f; });
+  fill(model, 1, [](int i) { return i % 3 < i / 3 ? 0.f : 1.f; });
+  ImportResult result = good(model);
+  EXPECT_THAT(names(result, WeightRole::Trainable), ElementsAre("kept"));
+  EXPECT_THAT(messages(result, Severity::Notice),
+              HasSubstr("4 masks (causal, tril, weight_mask, soft_mask)"));
+  EXPECT_EQ(messages(result, Severity::Warning), "");
+}
+
+// By what reads them, by their names, or by what the file says.
+TEST_F(RolesTest, parametersOfTwoValuesTrain) {
+  auto model = textModel(
+      "g (float[4,4] x, float[1,4,4,4] z) => (float[4,4] y, float[1,1,4,4] u) "
+      "{ t = Transpose<perm = [1, 0]>(turned) a = MatMul(x, plain) b = "
+      "MatMul(a, t) c = MatMul(left, b) y = Mul(c, scale_weight) u = Conv(z, "
+      "filter) }");
+  for (std::string name : {"turned", "plain", "left", "scale_weight"})
+    addInitializer(model, name, {4, 4});
+  addInitializer(model, "filter", {1, 4, 2, 2});
+  for (int k = 0; k < 5; ++k)
+    fill(model, k, twoValued);
+  ImportResult result = good(model);
+  EXPECT_THAT(names(result, WeightRole::Trainable),
+              ElementsAre("filter", "left", "plain", "scale_weight", "turned"));
+  EXPECT_EQ(messages(result, Severity::Warning), "");
+
+  model = textModel("g (float[4,4] x) => (float[4,4] y) { a = Add(x, shift) y "
+                    "= Add(a, causal) }");
+  addInitializer(model, "shift", {4, 4});
+  addInitializer(model, "causal", {4, 4});
+  fill(model, 0, twoValued);
+  EXPECT_THAT(names(good(model), WeightRole::Trainable), ElementsAre("causal"));
+  setKind(model, "shift", "PARAMETER");
+  setKind(model, "causal", "BUFFER");
+  EXPECT_THAT(names(good(model), WeightRole::Trainable), ElementsAre("shift"));
+}
+
 TEST_F(RolesTest, equalEmbeddingAndOutputMatrixAreTied) {
   auto model =
       textModel("g (int64[4] x) => (float[4,5] y) { e = Gather(table, x) t = "
