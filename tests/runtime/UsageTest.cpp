@@ -109,4 +109,25 @@ TEST_F(UsageTest, TrainingWithoutAReaderSavesAndStops) {
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   EXPECT_EQ(outcome.last()["steps"], step + 1);
 }
+
+// GNU's OpenMP says what it was told when it was loaded.
+TEST_F(UsageTest, ThreadsSpinBrieflyUnlessTheEnvironmentSaysHow) {
+  const char *kSpin = "GOMP_SPINCOUNT", *kPolicy = "OMP_WAIT_POLICY";
+  unsetenv(kSpin);
+  unsetenv(kPolicy);
+  setenv("OMP_DISPLAY_ENV", "verbose", 1);
+  auto isShortened = [&] {
+    std::string error = run("--version").error;
+    EXPECT_NE(error.find(kSpin), std::string::npos) << error;
+    return error.find("GOMP_SPINCOUNT = '3000'") != std::string::npos;
+  };
+  EXPECT_TRUE(isShortened());
+  setenv(kSpin, "7", 1);
+  EXPECT_FALSE(isShortened());
+  unsetenv(kSpin);
+  setenv(kPolicy, "active", 1);
+  EXPECT_FALSE(isShortened());
+  unsetenv(kPolicy);
+  unsetenv("OMP_DISPLAY_ENV");
+}
 } // namespace

@@ -5,6 +5,7 @@
 #include "tools/halftone-run/Commands.h"
 #include "tools/halftone-run/Flags.h"
 #include "tools/halftone-run/Output.h"
+#include "tools/halftone-run/ThreadWaits.h"
 
 #include <new>
 
@@ -232,6 +233,7 @@ private:
 } // namespace halftone::run
 
 int main(int argc, char **argv) {
+  halftone::run::shortenThreadWaits(argv);
   // The last resort: libraries report failures as values, the standard library
   // may still throw.
   try {
