@@ -89,5 +89,31 @@ TEST(ConvolutionRoute, TheLeastIsTriedFirst) {
   EXPECT_FALSE(cudnn::routesFor(g).front().padded);
 }
 
+TEST(ConvolutionRoute, OperandsAreWidenedForAFloat32Result) {
+  ConvolutionGeometry g = uneven();
+  g.typeX = g.typeY = BF16;
+  g.typeW = F32;
+  g.direction = Convolution::Direction::WeightGradient;
+  g.channelsLast = false;
+  for (const cudnn::Route &route : cudnn::routesFor(g)) {
+    EXPECT_TRUE(route.wide);
+    EXPECT_TRUE(cudnn::problemOf(g, route, {16, 16, 16}).fitsTf32);
+  }
+  // As factors, float32 numbers do not fit.
+  g.direction = Convolution::Direction::Forward;
+  EXPECT_FALSE(
+      cudnn::problemOf(g, cudnn::routesFor(g).front(), {16, 16, 16}).fitsTf32);
+}
+
+TEST(ConvolutionRoute, OnlyManyFloat32ResultsAreComputedAsTheyAre) {
+  ConvolutionGeometry g = uneven();
+  g.typeX = g.typeY = BF16;
+  g.typeW = F32;
+  g.direction = Convolution::Direction::WeightGradient;
+  EXPECT_TRUE(cudnn::routesFor(g).front().wide);
+  g.channels = g.filters = 512;
+  EXPECT_FALSE(cudnn::routesFor(g).front().wide);
+}
+
 } // namespace
 } // namespace halftone::runtime::test

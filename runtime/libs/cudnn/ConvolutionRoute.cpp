@@ -4,6 +4,7 @@
 #include "runtime/libs/cudnn/ConvolutionRoute.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace halftone::runtime::cudnn {
 namespace {
@@ -77,6 +78,16 @@ cuda::TensorCopy::Side sideOf(const Tensor &tensor) {
 
 constexpr Route kAsIs{false, false, false};
 
+/// Elements of a result that do not fill a GPU where each has a sum of its own.
+constexpr int64_t kFewResults = 65536;
+
+int64_t resultCount(const ConvolutionGeometry &g) {
+  Role result = g.direction == Convolution::Direction::Forward        ? Y
+                : g.direction == Convolution::Direction::DataGradient ? X
+                                                                      : W;
+  return *elementCount(sizesOf(g, result, false));
+}
+
 } // namespace
 
 std::vector<Route> routesFor(const ConvolutionGeometry &g) {
@@ -84,15 +95,31 @@ std::vector<Route> routesFor(const ConvolutionGeometry &g) {
   // cuDNN 9.19 takes them (the weight gradient of grouped three-dimensional
   // convolutions in low types) and gives wrong results.
   bool uneven = g.padsBegin != g.padsEnd;
-  bool low = g.typeX != ElementType::F32 || g.typeW != ElementType::F32 ||
-             g.typeY != ElementType::F32;
-  std::vector<Route> routes{{uneven, false, false}};
-  if (g.channelsLast)
-    routes.push_back({uneven, false, true});
-  if (low)
-    routes.push_back({uneven, true, false});
-  if (low && g.channelsLast)
-    routes.push_back({uneven, true, true});
+  std::array<ElementType, 3> types{g.typeX, g.typeW, g.typeY};
+  bool low = std::ranges::count(types, ElementType::F32) < 3;
+  bool mixed = std::ranges::adjacent_find(types, std::ranges::not_equal_to{}) !=
+               types.end();
+  const Route asIs{uneven, false, false}, channelsFirst{uneven, false, true},
+      wide{uneven, true, false}, wideChannelsFirst{uneven, true, true};
+  std::vector<Route> routes;
+  if (mixed && !g.channelsLast)
+    // Not as it is: the engine that cuDNN 9.19 offers for a float32 result of
+    // low operands is wrong here, for windows as large as x.
+    routes = {wide};
+  else if (mixed)
+    // That engine does not divide the sum behind a result: where results are
+    // few, float32 copies and another engine take less than half the time.
+    routes = resultCount(g) < kFewResults
+                 ? std::vector{wideChannelsFirst, wide, asIs}
+                 : std::vector{asIs, wideChannelsFirst, wide};
+  else if (g.channelsLast)
+    routes = {asIs, channelsFirst};
+  else
+    routes = {asIs};
+  if (low && !mixed)
+    routes.push_back(wide);
+  if (low && !mixed && g.channelsLast)
+    routes.push_back(wideChannelsFirst);
   // Operands at odd addresses.
   routes.push_back({uneven, low, g.channelsLast, true});
   return routes;
