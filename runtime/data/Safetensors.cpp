@@ -51,8 +51,9 @@ Result<HostArray> parseTensor(const std::string &name, const Json &entry,
 }
 } // namespace
 
-Result<SafetensorsFile> parseSafetensors(std::span<const std::byte> content,
-                                         std::shared_ptr<const void> owner) {
+Result<SafetensorsFile>
+parseSafetensors(std::span<const std::byte> content,
+                 const std::shared_ptr<const void> &owner) {
   uint64_t length = 0;
   if (content.size() < sizeof length)
     return damaged("too short");

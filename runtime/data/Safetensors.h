@@ -17,8 +17,9 @@ struct SafetensorsFile {
 };
 
 /// Parses the content of a file; offsets and sizes are checked.
-Result<SafetensorsFile> parseSafetensors(std::span<const std::byte> content,
-                                         std::shared_ptr<const void> owner);
+Result<SafetensorsFile>
+parseSafetensors(std::span<const std::byte> content,
+                 const std::shared_ptr<const void> &owner);
 
 Result<SafetensorsFile> readSafetensors(const std::filesystem::path &path);
 

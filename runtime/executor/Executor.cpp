@@ -50,7 +50,7 @@ Status queueInitialValue(Device &device, const Buffer &buffer, void *address,
 
 Result<std::unique_ptr<Executor>>
 Executor::create(Device &device, std::shared_ptr<const Plan> plan,
-                 std::vector<ProgramKind> programs) {
+                 const std::vector<ProgramKind> &programs) {
   std::unique_ptr<Executor> executor(new Executor(device, std::move(plan)));
   const std::string &target = executor->thePlan->target;
   if (target != device.info().target)

@@ -32,7 +32,7 @@ public:
   /// `device` must outlive the result.
   static Result<std::unique_ptr<Executor>>
   create(Device &device, std::shared_ptr<const Plan> plan,
-         std::vector<ProgramKind> programs);
+         const std::vector<ProgramKind> &programs);
 
   const Plan &plan() const { return *thePlan; }
   const std::shared_ptr<const Plan> &sharedPlan() const { return thePlan; }

@@ -105,6 +105,83 @@ Status forEachBatch(Session &session, const DataSet &data, bool mustMask,
   }
   return {};
 }
+
+/// What the evaluated batches sum up to.
+class EvalTotals {
+public:
+  EvalTotals(Executor &executor, const DataSet &data, uint32_t loss)
+      : executor(executor), plan(executor.plan()), data(data), loss(loss),
+        weight(findOutput(plan.eval, "count")), probe(findProbe(plan)) {}
+
+  /// Adds the batch with these rows, which the device has evaluated.
+  Status add(std::span<const int64_t> rows) {
+    HALFTONE_RETURN_IF_ERROR(addLoss(rows));
+    sums.rows +=
+        std::ranges::count_if(rows, [](int64_t row) { return row != kNoRow; });
+    return probe ? addLabels(rows) : Status();
+  }
+
+  EvalResult result() const {
+    EvalResult result = sums;
+    result.loss = total > 0 ? sum / total : NAN;
+    if (total == 0)
+      result.noLoss = fmt::format("no label counts, all are the ignored {}",
+                                  plan.ignoreIndex);
+    result.count = static_cast<uint64_t>(total);
+    if (labels.labels != 0)
+      result.accuracy = static_cast<double>(labels.correct) /
+                        static_cast<double>(labels.labels);
+    return result;
+  }
+
+private:
+  Result<double> readNumber(uint32_t buffer) {
+    Result<std::vector<std::byte>> bytes = executor.read(buffer);
+    HALFTONE_RETURN_IF_ERROR(bytes);
+    return decodeNumber(plan.buffers[buffer].type, bytes->data());
+  }
+
+  Status addLoss(std::span<const int64_t> rows) {
+    Result<double> mean = readNumber(loss);
+    HALFTONE_RETURN_IF_ERROR(mean);
+    Result<double> share =
+        weight ? readNumber(*weight)
+               : Result<double>(static_cast<double>(data.lossElements(rows)));
+    HALFTONE_RETURN_IF_ERROR(share);
+    // A batch in which nothing counts has no mean.
+    sum += *share > 0 ? *mean * *share : 0;
+    total += *share;
+    if (*share > 0 && !std::isfinite(*mean) && sums.noLoss.empty()) {
+      Result<FirstNonFinite> culprit =
+          findFirstNonFinite(executor, ProgramKind::Eval, data, rows);
+      HALFTONE_RETURN_IF_ERROR(culprit);
+      sums.noLoss = culprit->text;
+    }
+    return {};
+  }
+
+  Status addLabels(std::span<const int64_t> rows) {
+    Result<HostArray> logits = readArray(executor, probe->logits);
+    HALFTONE_RETURN_IF_ERROR(logits);
+    LabelCount count = countCorrect(
+        *logits,
+        gatherLabels(plan, data, probe->target, rows, plan.ignoreIndex),
+        plan.classAxis, plan.ignoreIndex);
+    labels.labels += count.labels;
+    labels.correct += count.correct;
+    return {};
+  }
+
+  Executor &executor;
+  const Plan &plan;
+  const DataSet &data;
+  uint32_t loss;
+  std::optional<uint32_t> weight; ///< How much of a batch counts.
+  std::optional<AccuracyProbe> probe;
+  EvalResult sums;
+  LabelCount labels;
+  double sum = 0, total = 0;
+};
 } // namespace
 
 LabelCount countCorrect(const HostArray &logits, const HostArray &labels,
@@ -137,61 +214,14 @@ LabelCount countCorrect(const HostArray &logits, const HostArray &labels,
 
 Result<EvalResult> evaluate(Session &session, const DataSet &data,
                             const NoticeSink &notice) {
-  Executor &executor = session.executor();
-  const Plan &plan = session.plan();
-  std::optional<uint32_t> loss = findOutput(plan.eval, "loss");
+  std::optional<uint32_t> loss = findOutput(session.plan().eval, "loss");
   if (!loss)
     return invalidInput("the plan's eval program has no output 'loss'");
-  std::optional<uint32_t> weight = findOutput(plan.eval, "count");
-  std::optional<AccuracyProbe> probe = findProbe(plan);
-  EvalResult result;
-  LabelCount labels;
-  double sum = 0, total = 0;
-  auto readNumber = [&](uint32_t buffer) -> Result<double> {
-    Result<std::vector<std::byte>> bytes = executor.read(buffer);
-    HALFTONE_RETURN_IF_ERROR(bytes);
-    return decodeNumber(plan.buffers[buffer].type, bytes->data());
-  };
-  auto visit = [&](std::span<const int64_t> rows) -> Status {
-    Result<double> mean = readNumber(*loss);
-    HALFTONE_RETURN_IF_ERROR(mean);
-    Result<double> share =
-        weight ? readNumber(*weight)
-               : Result<double>(static_cast<double>(data.lossElements(rows)));
-    HALFTONE_RETURN_IF_ERROR(share);
-    // A batch in which nothing counts has no mean.
-    sum += *share > 0 ? *mean * *share : 0;
-    total += *share;
-    if (*share > 0 && !std::isfinite(*mean) && result.noLoss.empty()) {
-      Result<FirstNonFinite> culprit =
-          findFirstNonFinite(executor, ProgramKind::Eval, data, rows);
-      HALFTONE_RETURN_IF_ERROR(culprit);
-      result.noLoss = culprit->text;
-    }
-    result.rows +=
-        std::ranges::count_if(rows, [](int64_t row) { return row != kNoRow; });
-    if (!probe)
-      return {};
-    Result<HostArray> logits = readArray(executor, probe->logits);
-    HALFTONE_RETURN_IF_ERROR(logits);
-    LabelCount count = countCorrect(
-        *logits,
-        gatherLabels(plan, data, probe->target, rows, plan.ignoreIndex),
-        plan.classAxis, plan.ignoreIndex);
-    labels.labels += count.labels;
-    labels.correct += count.correct;
-    return {};
-  };
-  HALFTONE_RETURN_IF_ERROR(forEachBatch(session, data, true, notice, visit));
-  result.loss = total > 0 ? sum / total : NAN;
-  if (total == 0)
-    result.noLoss = fmt::format("no label counts, all are the ignored {}",
-                                plan.ignoreIndex);
-  result.count = static_cast<uint64_t>(total);
-  if (labels.labels != 0)
-    result.accuracy = static_cast<double>(labels.correct) /
-                      static_cast<double>(labels.labels);
-  return result;
+  EvalTotals totals(session.executor(), data, *loss);
+  HALFTONE_RETURN_IF_ERROR(forEachBatch(
+      session, data, true, notice,
+      [&](std::span<const int64_t> rows) { return totals.add(rows); }));
+  return totals.result();
 }
 
 Result<ArrayMap> predict(Session &session, const DataSet &data,

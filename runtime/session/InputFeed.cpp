@@ -6,7 +6,7 @@ namespace halftone::runtime {
 
 namespace {
 constexpr uint64_t kAlignment = 256;
-}
+} // namespace
 
 Result<InputFeed> InputFeed::create(Executor &executor, ProgramKind program,
                                     const DataSet &data) {

@@ -5,7 +5,9 @@
 #include "runtime/data/Safetensors.h"
 #include "runtime/session/InputFeed.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace halftone::runtime {
 
@@ -24,9 +26,9 @@ Result<std::vector<HostArray>> capture(Executor &executor,
 }
 
 std::string kindName(const Step &step) {
-  constexpr std::array<std::string_view, 4> names{"launch", "matmul",
-                                                  "convolution", "copy"};
-  return std::string(names[step.kind.index()]);
+  constexpr std::array<std::string_view, 4> kNames{"launch", "matmul",
+                                                   "convolution", "copy"};
+  return std::string(kNames[step.kind.index()]);
 }
 
 std::string joinNames(const Plan &plan, const std::vector<uint32_t> &buffers) {
@@ -52,9 +54,9 @@ std::map<std::string, std::string> describeStep(const Plan &plan,
 } // namespace
 
 std::string_view phaseName(Phase phase) {
-  constexpr std::array<std::string_view, 5> names{"unknown", "forward", "loss",
-                                                  "backward", "optimizer"};
-  return names[static_cast<size_t>(phase)];
+  constexpr std::array<std::string_view, 5> kNames{"unknown", "forward", "loss",
+                                                   "backward", "optimizer"};
+  return kNames[static_cast<size_t>(phase)];
 }
 
 Status traceProgram(Session &session, const DataSet &data, ProgramKind program,
@@ -65,9 +67,9 @@ Status traceProgram(Session &session, const DataSet &data, ProgramKind program,
     return invalidInput("the data have fewer rows than one batch");
   Result<InputFeed> feed = InputFeed::create(executor, program, data);
   HALFTONE_RETURN_IF_ERROR(feed);
-  std::vector<int64_t> rows;
-  for (int64_t i = 0; i < data.batch(); ++i)
-    rows.push_back(i < data.rows() ? i : kNoRow);
+  std::vector<int64_t> rows(static_cast<size_t>(data.batch()), kNoRow);
+  std::iota(rows.begin(), rows.begin() + std::min(data.rows(), data.batch()),
+            int64_t(0));
   HALFTONE_RETURN_IF_ERROR(feed->feed(rows));
 
   std::vector<HostArray> before;

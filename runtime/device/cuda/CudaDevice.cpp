@@ -13,10 +13,6 @@
 namespace halftone::runtime::cuda {
 namespace {
 
-CUdeviceptr deviceAddress(const void *address) {
-  return reinterpret_cast<CUdeviceptr>(address);
-}
-
 class CudaDevice final : public Device {
 public:
   CudaDevice(DeviceInfo description, std::unique_ptr<CudaContext> opened)

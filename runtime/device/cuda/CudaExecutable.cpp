@@ -14,10 +14,6 @@ bool isSet(const char *variable, std::string_view value) {
   return found && value == found;
 }
 
-CUdeviceptr deviceAddress(const void *address) {
-  return reinterpret_cast<CUdeviceptr>(address);
-}
-
 } // namespace
 
 RunMode RunMode::fromEnvironment() {
@@ -105,8 +101,9 @@ Status CudaExecutable::bindWorkspace(Device &device) {
 
 Status CudaExecutable::launch(KernelCall &call) {
   std::vector<void *> arguments;
+  arguments.reserve(call.buffers.size());
   for (void *&buffer : call.buffers)
-    arguments.push_back(&buffer);
+    arguments.push_back(static_cast<void *>(&buffer));
   const Kernel &k = *call.kernel;
   return context.check(
       context.driver.launchKernel(call.function, k.grid[0], k.grid[1],
@@ -134,7 +131,7 @@ Status CudaExecutable::queue(Call &call) {
                        "queueing a copy");
 }
 
-Status CudaExecutable::explained(Status failure) {
+Status CudaExecutable::explained(const Status &failure) {
   // A library only says that it could not; the cause may be earlier work.
   (void)context.synchronize(Queue::Compute);
   Status ended = context.enter();

@@ -64,7 +64,7 @@ private:
   Status queue(Call &call);
   Status launch(KernelCall &call);
   /// The failure of earlier work where there was one, else `failure`.
-  Status explained(Status failure);
+  Status explained(const Status &failure);
 
   CudaContext &context;
   RunMode mode = RunMode::fromEnvironment();

@@ -91,8 +91,9 @@ private:
   Status choose(const MatMulGeometry &geometry);
   Status set(cublasLtMatmulDescAttributes_t attribute, const auto &value) {
     return toStatus(library,
-                    library.matmulDescSetAttribute(operation, attribute, &value,
-                                                   sizeof value),
+                    library.matmulDescSetAttribute(
+                        operation, attribute, static_cast<const void *>(&value),
+                        sizeof value),
                     "describing a product");
   }
 

@@ -11,7 +11,7 @@
 namespace halftone::runtime::cuda {
 namespace {
 
-Status bindAll(const DynamicLibrary &library, Driver &d) {
+Status bindDevice(const DynamicLibrary &library, Driver &d) {
   const Symbol symbols[] = {
       symbol("cuInit", d.init),
       symbol("cuGetErrorName", d.getErrorName),
@@ -36,6 +36,12 @@ Status bindAll(const DynamicLibrary &library, Driver &d) {
       symbol("cuMemsetD16Async", d.memsetD16Async),
       symbol("cuMemsetD32Async", d.memsetD32Async),
       symbol("cuMemsetD2D32Async", d.memsetD2D32Async),
+  };
+  return library.bind(symbols);
+}
+
+Status bindStreams(const DynamicLibrary &library, Driver &d) {
+  const Symbol symbols[] = {
       symbol("cuStreamCreate", d.streamCreate),
       symbol("cuStreamDestroy_v2", d.streamDestroy),
       symbol("cuStreamSynchronize", d.streamSynchronize),
@@ -47,6 +53,16 @@ Status bindAll(const DynamicLibrary &library, Driver &d) {
       symbol("cuEventRecord", d.eventRecord),
       symbol("cuEventQuery", d.eventQuery),
       symbol("cuEventSynchronize", d.eventSynchronize),
+      symbol("cuGraphInstantiateWithFlags", d.graphInstantiate),
+      symbol("cuGraphLaunch", d.graphLaunch),
+      symbol("cuGraphDestroy", d.graphDestroy),
+      symbol("cuGraphExecDestroy", d.graphExecDestroy),
+  };
+  return library.bind(symbols);
+}
+
+Status bindKernels(const DynamicLibrary &library, Driver &d) {
+  const Symbol symbols[] = {
       symbol("cuLinkCreate_v2", d.linkCreate),
       symbol("cuLinkAddData_v2", d.linkAddData),
       symbol("cuLinkComplete", d.linkComplete),
@@ -58,12 +74,14 @@ Status bindAll(const DynamicLibrary &library, Driver &d) {
       symbol("cuFuncSetAttribute", d.funcSetAttribute),
       symbol("cuFuncGetParamInfo", d.funcGetParamInfo),
       symbol("cuLaunchKernel", d.launchKernel),
-      symbol("cuGraphInstantiateWithFlags", d.graphInstantiate),
-      symbol("cuGraphLaunch", d.graphLaunch),
-      symbol("cuGraphDestroy", d.graphDestroy),
-      symbol("cuGraphExecDestroy", d.graphExecDestroy),
   };
   return library.bind(symbols);
+}
+
+Status bindAll(const DynamicLibrary &library, Driver &driver) {
+  HALFTONE_RETURN_IF_ERROR(bindDevice(library, driver));
+  HALFTONE_RETURN_IF_ERROR(bindStreams(library, driver));
+  return bindKernels(library, driver);
 }
 
 constexpr const char *kInstall =

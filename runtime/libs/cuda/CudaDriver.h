@@ -78,6 +78,11 @@ inline constexpr int kMinimumDriver = 13000;
 /// driver, where it is too old, and where it sees no GPU.
 Result<const Driver *> loadDriver();
 
+/// A place in the GPU's memory, as the driver's functions take it.
+inline CUdeviceptr deviceAddress(const void *address) {
+  return reinterpret_cast<CUdeviceptr>(address);
+}
+
 /// Success, or a failure that names `what` was tried, the driver's name and
 /// words for the error, and a remedy where one is known. Lack of memory becomes
 /// StatusCode::OutOfMemory, all else StatusCode::Failed.

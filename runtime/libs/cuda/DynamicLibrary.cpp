@@ -57,7 +57,8 @@ Status DynamicLibrary::bind(std::span<const Symbol> symbols) const {
 
 std::string DynamicLibrary::path() const {
   link_map *map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && *map->l_name)
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void *>(&map)) == 0 && map &&
+      *map->l_name)
     return map->l_name;
   return soname;
 }

@@ -135,7 +135,9 @@ Status TensorCopier::run(const TensorCopy &copy, const void *source,
                      copy.source.sizes[i], copy.source.strides[i],
                      copy.offset[i]};
   uint32_t elements = *count;
-  void *arguments[] = {&source, &destination, &elements, dimensions.data()};
+  void *arguments[] = {static_cast<void *>(&source),
+                       static_cast<void *>(&destination), &elements,
+                       dimensions.data()};
   return toStatus(driver,
                   driver.launchKernel(found->second.function,
                                       (elements + kThreads - 1) / kThreads, 1,

@@ -30,7 +30,7 @@ void Descriptor::set(cudnnBackendAttributeName_t name,
                      const Descriptor &value) {
   note(value.firstFailure);
   note(library->setAttribute(handle, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-                             &value.handle));
+                             static_cast<const void *>(&value.handle)));
 }
 
 Status Descriptor::finalize(std::string_view what) {
@@ -53,7 +53,7 @@ Descriptor::getDescriptors(cudnnBackendAttributeName_t name,
   if (firstFailure == CUDNN_STATUS_SUCCESS)
     note(library->getAttribute(handle, name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                static_cast<int64_t>(limit), &count,
-                               handles.data()));
+                               static_cast<void *>(handles.data())));
   size_t filled = firstFailure == CUDNN_STATUS_SUCCESS
                       ? std::min(limit, static_cast<size_t>(count))
                       : 0;

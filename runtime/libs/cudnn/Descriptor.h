@@ -49,7 +49,7 @@ public:
   void set(cudnnBackendAttributeName_t name, std::span<const T> values) {
     note(library->setAttribute(handle, name, AttributeType<T>::kType,
                                static_cast<int64_t>(values.size()),
-                               values.data()));
+                               static_cast<const void *>(values.data())));
   }
   template <typename T> void set(cudnnBackendAttributeName_t name, T value) {
     set(name, std::span<const T>(&value, 1));

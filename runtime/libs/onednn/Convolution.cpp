@@ -99,20 +99,23 @@ struct Side {
   }
 };
 
+/// The weights in the layout that oneDNN likes best.
+memory::desc anyLayout(const memory::desc &weights) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {weights.get_dims(), kFloat, memory::format_tag::any};
+#else
+  return {weights.dims(), kFloat, memory::format_tag::any};
+#endif
+}
+
 void buildConvolution(StagedCall &call, const ConvolutionGeometry &g,
                       const ConvolutionAddresses &addresses) {
   memory::desc x = tensorDesc(g.batch, g.channels, g.input, true);
   memory::desc y = tensorDesc(g.batch, g.filters, g.output, true);
   memory::desc w = tensorDesc(g.filters, g.channels / g.group, g.kernel,
                               g.channelsLast, g.group);
-  memory::desc freeW(
-#if DNNL_VERSION_MAJOR >= 3
-      w.get_dims(),
-#else
-      w.dims(),
-#endif
-      kFloat, memory::format_tag::any);
-  ConvolutionPrimitive made = makeConvolution(call.engine, g, x, freeW, y);
+  ConvolutionPrimitive made =
+      makeConvolution(call.engine, g, x, anyLayout(w), y);
 
   Side sides[] = {{DNNL_ARG_SRC, DNNL_ARG_DIFF_SRC,
                    tensorDesc(g.batch, g.channels, g.input, g.channelsLast),
