@@ -96,7 +96,7 @@ private:
   }
 
   CLI::App &add(const char *name, const char *summary,
-                std::function<int()> chosen) {
+                const std::function<int()> &chosen) {
     CLI::App *command = app.add_subcommand(name, summary);
     command->callback([this, chosen] { action = chosen; });
     return *command;

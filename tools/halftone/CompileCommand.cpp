@@ -160,6 +160,18 @@ runtime::Status writeFiles(const onnx_frontend::WeightStore &weights,
   return status;
 }
 
+/// What the plan tells about itself: who wrote it, from what, and as asked.
+void recordRequest(const CompileFlags &flags, const CompileRequest &request,
+                   proto::Plan &plan) {
+  plan.set_producer("halftone " HALFTONE_VERSION);
+  plan.set_model_name(std::filesystem::path(flags.model).stem().string());
+  plan.set_target(request.targetName);
+  plan.set_architecture(request.architecture);
+  plan.set_precision(request.precisionName);
+  plan.set_default_seed(request.seed);
+  plan.set_recipe_json(request.recipeJson);
+}
+
 /// Why `out` cannot be the plan's place; empty if it can.
 std::string refuseOutput(const std::filesystem::path &out,
                          const std::filesystem::path &model) {
@@ -216,13 +228,7 @@ int runCompile(const CompileFlags &flags) {
 
   proto::Plan &plan = result->plan;
   std::filesystem::path out = flags.out, weights;
-  plan.set_producer("halftone " HALFTONE_VERSION);
-  plan.set_model_name(std::filesystem::path(flags.model).stem().string());
-  plan.set_target(request->targetName);
-  plan.set_architecture(request->architecture);
-  plan.set_precision(request->precisionName);
-  plan.set_default_seed(request->seed);
-  plan.set_recipe_json(request->recipeJson);
+  recordRequest(flags, *request, plan);
   plan.set_model(import.strippedModel);
   if (auto status = writeFiles(import.weights, out, plan); !status.ok())
     return fail(status);

@@ -3,15 +3,9 @@
 #include "tools/halftone/VerifyFlags.h"
 
 namespace halftone::tools {
+namespace {
 
-void declareCompileFlags(CLI::App &command, CompileFlags &f) {
-  command.add_option("model", f.model, "ONNX file")
-      ->required()
-      ->type_name("MODEL.onnx");
-  command.add_option("-o,--out", f.out, "plan to write")->type_name("OUT.plan");
-  command.add_option(
-      "--target", f.target,
-      "cpu | cuda[:sm_NN]; default the GPU that is here, else cpu");
+void declareLoss(CLI::App &command, CompileFlags &f) {
   command
       .add_option("--loss", f.loss,
                   "cross_entropy | mse | l1 | bce_with_logits | output:NAME")
@@ -26,6 +20,9 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
                      "model input whose values are the labels");
   command.add_option("--shift", f.shift,
                      "with --target-from: labels are that many places ahead");
+}
+
+void declareOptimizer(CLI::App &command, CompileFlags &f) {
   command.add_option("--optimizer", f.optimizer, "sgd | adam | adamw")
       ->capture_default_str();
   command.add_option("--lr", f.lr, "learning rate");
@@ -35,10 +32,9 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
                      "L2 (sgd, adam) or decoupled (adamw)");
   command.add_option("--betas", f.betas, "adam, adamw: A,B");
   command.add_option("--eps", f.eps, "adam, adamw");
-  command
-      .add_option("--precision", f.precision,
-                  "auto | fp32 | tf32 | fp16 | bf16")
-      ->capture_default_str();
+}
+
+void declareModel(CLI::App &command, CompileFlags &f) {
   command.add_option("--dim", f.dims, "bind a symbolic dimension: NAME=N")
       ->allow_extra_args(false);
   command.add_option("--batch", f.batch, "rows of a batch");
@@ -59,6 +55,9 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
   command.add_option("--dropout", f.dropout, "on | off")
       ->capture_default_str()
       ->check(CLI::IsMember({"on", "off"}));
+}
+
+void declareColors(CLI::App &command, CompileFlags &f) {
   command.add_option("--allow", f.allow, "operator that always runs low")
       ->allow_extra_args(false)
       ->type_name("OP");
@@ -79,6 +78,9 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
       .add_option("--color", f.colors,
                   "'REGEX=fp16|bf16|fp32': nodes by name or module path")
       ->allow_extra_args(false);
+}
+
+void declareLossScale(CLI::App &command, CompileFlags &f) {
   command
       .add_option("--loss-scale", f.lossScale,
                   "auto | off | static:X | dynamic[:INIT]")
@@ -92,6 +94,47 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
                      "good steps before growth");
   command.add_option("--scale-min", f.scaleMin, "floor");
   command.add_option("--scale-max", f.scaleMax, "ceiling");
+}
+
+/// What the command line names and this version does not do.
+void declareLater(CLI::App &command) {
+  for (const char *later : {"--recipe", "--task", "--policy", "--ranges",
+                            "--weights", "--scale-hysteresis", "--recompute",
+                            "--recompute-at", "--memory-budget"})
+    command.add_option_function<std::string>(
+        later,
+        [later](const std::string &) {
+          throw CLI::ValidationError(std::string(later) +
+                                     " is not available yet");
+        },
+        "not available yet");
+  command.add_flag_function(
+      "--fast",
+      [](int64_t) {
+        throw CLI::ValidationError("--fast is not available yet");
+      },
+      "not available yet");
+}
+
+} // namespace
+
+void declareCompileFlags(CLI::App &command, CompileFlags &f) {
+  command.add_option("model", f.model, "ONNX file")
+      ->required()
+      ->type_name("MODEL.onnx");
+  command.add_option("-o,--out", f.out, "plan to write")->type_name("OUT.plan");
+  command.add_option(
+      "--target", f.target,
+      "cpu | cuda[:sm_NN]; default the GPU that is here, else cpu");
+  declareLoss(command, f);
+  declareOptimizer(command, f);
+  command
+      .add_option("--precision", f.precision,
+                  "auto | fp32 | tf32 | fp16 | bf16")
+      ->capture_default_str();
+  declareModel(command, f);
+  declareColors(command, f);
+  declareLossScale(command, f);
   command.add_flag("--keep-casts", f.keepCasts,
                    "keep the model's own casts between float types");
   command.add_option("--optimize", f.optimize, "none | fuse | full")
@@ -113,22 +156,7 @@ void declareCompileFlags(CLI::App &command, CompileFlags &f) {
   for (const char *whole : {"--class-axis", "--ignore-index", "--shift",
                             "--batch", "--scale-interval"})
     command.get_option(whole)->check(wholeNumber());
-  for (const char *later : {"--recipe", "--task", "--policy", "--ranges",
-                            "--weights", "--scale-hysteresis", "--recompute",
-                            "--recompute-at", "--memory-budget"})
-    command.add_option_function<std::string>(
-        later,
-        [later](const std::string &) {
-          throw CLI::ValidationError(std::string(later) +
-                                     " is not available yet");
-        },
-        "not available yet");
-  command.add_flag_function(
-      "--fast",
-      [](int64_t) {
-        throw CLI::ValidationError("--fast is not available yet");
-      },
-      "not available yet");
+  declareLater(command);
 }
 
 } // namespace halftone::tools

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <tuple>
 
 namespace halftone::tools {
 namespace {
@@ -81,7 +82,7 @@ llvm::Error resolveImport(const CompileFlags &flags, CompileRequest &request) {
   for (const auto *list : {&flags.freeze, &flags.train})
     for (const std::string &pattern : *list)
       try {
-        std::regex check(pattern);
+        std::ignore = std::regex(pattern);
       } catch (const std::regex_error &error) {
         return refuse(fmt::format("'{}' is no regular expression: {}", pattern,
                                   error.what()));
