@@ -152,10 +152,7 @@ NodeImporter::Results NodeImporter::importOperator(const Node &node) {
                               "' is not supported");
     groups.resize(*segments);
   }
-  auto results = emitter.emit(node.loc, op, groups, attributes);
-  if (mlir::failed(results))
-    return std::nullopt;
-  return std::move(*results);
+  return emitter.emit(node.loc, op, groups, attributes);
 }
 
 } // namespace halftone::onnx_frontend

@@ -144,13 +144,10 @@ NodeImporter::Results NodeImporter::concatFromSequence(const Node &node) {
     part = std::move(*reshaped);
   }
   Builder b(context);
-  auto joined = emitter.emit(
+  return emitter.emit(
       node.loc, "concat", {parts},
       {b.getNamedAttr("axis",
                       b.getIntegerAttr(b.getIntegerType(64, true), *axis))});
-  if (mlir::failed(joined))
-    return std::nullopt;
-  return std::move(*joined);
 }
 
 } // namespace halftone::onnx_frontend

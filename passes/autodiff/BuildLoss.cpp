@@ -33,9 +33,8 @@ std::string listOutputs(ArrayRef<OutputOp> outputs) {
   return text.empty() ? "none" : text;
 }
 
-/// The float output that `options` means.
-FailureOr<OutputOp> chooseOutput(ProgramOp program, StringRef wanted,
-                                 bool scalar) {
+/// The float output called `wanted`, or the only one where that is empty.
+FailureOr<OutputOp> chooseOutput(ProgramOp program, StringRef wanted) {
   SmallVector<OutputOp> floats;
   for (OutputOp output : program.getBody().getOps<OutputOp>())
     if (isa<FloatType>(elementTypeOf(output.getValue())))
@@ -144,6 +143,41 @@ FailureOr<Value> checkedLoss(ImplicitLocOpBuilder &b, StringRef name,
   return (*op)->getResult(0);
 }
 
+/// The labels that `--target-from` names, shifted: `labelShape` integers.
+FailureOr<Value> labelsFromInput(ImplicitLocOpBuilder &b, ProgramOp program,
+                                 Value logits, ArrayRef<int64_t> labelShape,
+                                 const LossOptions &options) {
+  InputOp input = inputOf(program, options.targetFrom);
+  if (!input)
+    return program.emitError("--target-from: the model has no input '")
+           << options.targetFrom << "'";
+  Value target = input.getValue();
+  if (shapeOf(target) != labelShape || options.shift < 0 ||
+      options.shift > labelShape.back())
+    return program.emitError("--target-from ")
+           << options.targetFrom << " " << typeText(target) << " shifted by "
+           << options.shift << " does not give labels for logits "
+           << typeText(logits);
+  auto labels = dyn_cast<IntegerType>(elementTypeOf(target));
+  if (!labels || labels.getWidth() == 1)
+    return program.emitError("--target-from ")
+           << options.targetFrom << " holds " << elementTypeOf(target)
+           << ": labels are integers";
+  if (!options.shift)
+    return target;
+  bool fits =
+      labels.isUnsigned()
+          ? options.ignoreIndex >= 0 &&
+                llvm::isUIntN(labels.getWidth(),
+                              static_cast<uint64_t>(options.ignoreIndex))
+          : llvm::isIntN(labels.getWidth(), options.ignoreIndex);
+  if (!fits)
+    return program.emitError("--ignore-index ")
+           << options.ignoreIndex << " does not fit " << labels
+           << " of --target-from " << options.targetFrom;
+  return shiftLabels(b, target, options.shift, options.ignoreIndex);
+}
+
 FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
                               Value logits, const LossOptions &options,
                               LossResult &result) {
@@ -161,45 +195,45 @@ FailureOr<Value> crossEntropy(ImplicitLocOpBuilder &b, ProgramOp program,
   result.classes = shapeOf(logits)[*axis];
   SmallVector<int64_t> labelShape(shapeOf(logits));
   labelShape.erase(labelShape.begin() + *axis);
-  Value target;
-  if (options.targetFrom.empty()) {
-    target = input(b, "target", "target", labelShape, b.getI64Type());
-  } else {
-    if (InputOp labels = inputOf(program, options.targetFrom))
-      target = labels.getValue();
-    if (!target)
-      return program.emitError("--target-from: the model has no input '")
-             << options.targetFrom << "'";
-    if (shapeOf(target) != ArrayRef<int64_t>(labelShape) || options.shift < 0 ||
-        options.shift > labelShape.back())
-      return program.emitError("--target-from ")
-             << options.targetFrom << " " << typeText(target) << " shifted by "
-             << options.shift << " does not give labels for logits "
-             << typeText(logits);
-    auto labels = dyn_cast<IntegerType>(elementTypeOf(target));
-    if (!labels || labels.getWidth() == 1)
-      return program.emitError("--target-from ")
-             << options.targetFrom << " holds " << elementTypeOf(target)
-             << ": labels are integers";
-    bool fits =
-        labels.isUnsigned()
-            ? options.ignoreIndex >= 0 &&
-                  llvm::isUIntN(labels.getWidth(),
-                                static_cast<uint64_t>(options.ignoreIndex))
-            : llvm::isIntN(labels.getWidth(), options.ignoreIndex);
-    if (options.shift && !fits)
-      return program.emitError("--ignore-index ")
-             << options.ignoreIndex << " does not fit " << labels
-             << " of --target-from " << options.targetFrom;
-    if (options.shift)
-      target = shiftLabels(b, target, options.shift, options.ignoreIndex);
-  }
+  FailureOr<Value> target =
+      options.targetFrom.empty()
+          ? input(b, "target", "target", labelShape, b.getI64Type())
+          : labelsFromInput(b, program, logits, labelShape, options);
+  if (failed(target))
+    return failure();
   Type si64 = b.getIntegerType(64, /*isSigned=*/true);
   return checkedLoss(
-      b, "cross_entropy", {{logits}, {target}},
+      b, "cross_entropy", {{logits}, {*target}},
       {b.getNamedAttr("axis", b.getIntegerAttr(si64, *axis)),
        b.getNamedAttr("ignore_index",
                       b.getIntegerAttr(si64, options.ignoreIndex))});
+}
+
+/// A loss that compares `logits` with floats of the same shape.
+FailureOr<Value> elementLoss(ImplicitLocOpBuilder &b, ProgramOp program,
+                             Value logits, LossKind kind, bool masked) {
+  Value target = input(b, "target", "target", shapeOf(logits), b.getF32Type());
+  // Without a row for each sample a short batch cannot be masked; it is left
+  // out.
+  SmallVector<Value> weights;
+  if (masked && rankOf(logits) && shapeOf(logits).front() == batchRows(program))
+    weights.push_back(input(b, "row_weight", "row_weight",
+                            shapeOf(logits).take_front(1), b.getF32Type()));
+  StringRef name = kind == LossKind::Mse  ? "mse_loss"
+                   : kind == LossKind::L1 ? "l1_loss"
+                                          : "bce_with_logits_loss";
+  return checkedLoss(b, name, {{logits}, {target}, weights});
+}
+
+/// The scalar output that the model itself computes as its loss.
+FailureOr<Value> outputLoss(ImplicitLocOpBuilder &b, ProgramOp program,
+                            Value value, StringRef name) {
+  if (numElements(shapeOf(value)) != 1)
+    return program.emitError("--loss output:")
+           << name << " needs a scalar, got " << typeText(value);
+  return rankOf(value)
+             ? b.create<ReshapeOp>(value, ArrayRef<int64_t>{}).getResult()
+             : value;
 }
 
 } // namespace
@@ -221,54 +255,29 @@ StringRef lossName(LossKind kind) {
 FailureOr<LossResult> buildLoss(ProgramOp program, const LossOptions &options,
                                 bool masked) {
   LossResult result;
-  auto output = chooseOutput(program,
-                             options.kind == LossKind::Output ? options.output
-                                                              : options.logits,
-                             false);
+  auto output =
+      chooseOutput(program, options.kind == LossKind::Output ? options.output
+                                                             : options.logits);
   if (failed(output))
     return failure();
   Value value = (*output).getValue();
   if (failed(verifyData(program, value, (*output).getName(), options)))
     return failure();
-  int64_t rows = batchRows(program);
   OpBuilder base(program.getContext());
   OriginTagger tagger(base.getNamedAttr(kOrigin, base.getStringAttr("loss")));
   OpBuilder builder =
       OpBuilder::atBlockEnd(&program.getBody().front(), &tagger);
   ImplicitLocOpBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
+  FailureOr<Value> loss;
   if (options.kind == LossKind::Output) {
-    if (numElements(shapeOf(value)) != 1)
-      return program.emitError("--loss output:")
-             << options.output << " needs a scalar, got " << typeText(value);
-    result.loss =
-        rankOf(value)
-            ? b.create<ReshapeOp>(value, ArrayRef<int64_t>{}).getResult()
-            : value;
-    return result;
+    loss = outputLoss(b, program, value, options.output);
+  } else {
+    result.logits = (*output).getName().str();
+    Value logits = beforeActivation(value, options.kind, result.notices);
+    loss = options.kind == LossKind::CrossEntropy
+               ? crossEntropy(b, program, logits, options, result)
+               : elementLoss(b, program, logits, options.kind, masked);
   }
-  result.logits = (*output).getName().str();
-  Value logits = beforeActivation(value, options.kind, result.notices);
-  if (options.kind == LossKind::CrossEntropy) {
-    auto loss = crossEntropy(b, program, logits, options, result);
-    if (failed(loss))
-      return failure();
-    result.loss = *loss;
-    return result;
-  }
-  Value target = input(b, "target", "target", shapeOf(logits), b.getF32Type());
-  // Without a row for each sample a short batch cannot be masked; it is left
-  // out.
-  Value weight = masked && rankOf(logits) && shapeOf(logits).front() == rows
-                     ? input(b, "row_weight", "row_weight",
-                             shapeOf(logits).take_front(1), b.getF32Type())
-                     : Value();
-  StringRef name = options.kind == LossKind::Mse  ? "mse_loss"
-                   : options.kind == LossKind::L1 ? "l1_loss"
-                                                  : "bce_with_logits_loss";
-  SmallVector<Value> weights;
-  if (weight)
-    weights.push_back(weight);
-  auto loss = checkedLoss(b, name, {{logits}, {target}, weights});
   if (failed(loss))
     return failure();
   result.loss = *loss;

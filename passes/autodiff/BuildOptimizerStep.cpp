@@ -47,10 +47,64 @@ private:
   ImplicitLocOpBuilder &b;
 };
 
-Value pack(ImplicitLocOpBuilder &b, ArrayRef<Value> parts,
-           ArrayRef<int64_t> offsets, int64_t total) {
-  auto type = RankedTensorType::get({total}, b.getF32Type());
-  return b.create<PackOp>(type, parts, b.getDenseI64ArrayAttr(offsets));
+/// All parameters, and all gradients, each as one vector; both have the same
+/// places.
+struct FlatTensors {
+  Value parameter, gradient;
+};
+
+FlatTensors packTensors(ImplicitLocOpBuilder &b, ArrayRef<Value> parameters,
+                        ArrayRef<Value> gradients) {
+  SmallVector<Value> parts;
+  SmallVector<int64_t> offsets;
+  int64_t total = 0;
+  for (auto [parameter, gradient] : llvm::zip_equal(parameters, gradients)) {
+    parts.push_back(gradient ? gradient
+                             : full(b, shapeOf(parameter), b.getF32Type(), 0));
+    offsets.push_back(total);
+    total = llvm::alignTo(total + numElements(shapeOf(parameter)), kAlignment);
+  }
+  auto pack = [&](ArrayRef<Value> values) {
+    auto type = RankedTensorType::get({total}, b.getF32Type());
+    return b.create<PackOp>(type, values, b.getDenseI64ArrayAttr(offsets))
+        .getResult();
+  };
+  Value flatGradient = pack(parts);
+  return {pack(parameters), flatGradient};
+}
+
+/// Skips the step where `loss` or an element of `gradient` is not finite, and
+/// records that and the gradient's norm. The loss counts too, so that a NaN
+/// that no gradient shows is seen.
+void checkGradient(ImplicitLocOpBuilder &b, StepBuilder &s, Value gradient,
+                   Value loss) {
+  auto notFinite = [&](Value x) { // 1 where it is not.
+    return b
+        .create<WhereOp>(b.create<IsFiniteOp>(x), scalar(b, 0), scalar(b, 1))
+        .getResult();
+  };
+  Value bad = b.create<ReduceMaxOp>(
+      notFinite(gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
+  Value squares = b.create<ReduceSumOp>(
+      s.mul(gradient, gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
+  bad = b.create<MaxOp>(ValueRange{
+      b.create<ReshapeOp>(bad, ArrayRef<int64_t>{}), notFinite(loss)});
+  s.skip = b.create<GreaterOp>(bad, scalar(b, 0));
+  b.create<AssignOp>(s.scalarState("found_inf", 0), bad);
+  Value norm =
+      b.create<SqrtOp>(b.create<ReshapeOp>(squares, ArrayRef<int64_t>{}));
+  b.create<AssignOp>(s.scalarState("grad_norm", 0), norm);
+}
+
+/// Counts the steps that were not skipped: the count with this one.
+Value countStep(ImplicitLocOpBuilder &b, StepBuilder &s) {
+  auto type = RankedTensorType::get({}, b.getI64Type());
+  Value count = s.state("step", type, 0);
+  Value one = b.create<ConstantOp>(
+      DenseElementsAttr::get(type, b.getI64IntegerAttr(1)));
+  Value next = s.add(count, one);
+  s.update(count, next);
+  return next;
 }
 
 /// g + decay * p, where there is decay.
@@ -149,54 +203,21 @@ void buildOptimizerStep(ProgramOp program, Value loss,
                          builder);
   StepBuilder s(program, b);
 
-  SmallVector<Value> parts;
-  SmallVector<int64_t> offsets;
-  int64_t total = 0;
-  for (auto [parameter, gradient] : llvm::zip_equal(parameters, gradients)) {
-    parts.push_back(gradient ? gradient
-                             : full(b, shapeOf(parameter), b.getF32Type(), 0));
-    offsets.push_back(total);
-    total = llvm::alignTo(total + numElements(shapeOf(parameter)), kAlignment);
-  }
-  Value flatGradient = pack(b, parts, offsets, total);
-  Value flatParameter = pack(b, parameters, offsets, total);
-
+  FlatTensors flat = packTensors(b, parameters, gradients);
   Value scale = lossScale.mode == LossScaleMode::Off
                     ? Value()
                     : s.scalarState("loss_scale", lossScale.init);
   Value gradient =
-      scale ? s.mul(flatGradient, b.create<ReciprocalOp>(scale).getResult())
-            : flatGradient;
-
-  // 1 where any element is not finite; the loss counts too, so that a NaN that
-  // no gradient shows is seen.
-  auto notFinite = [&](Value x) {
-    return b
-        .create<WhereOp>(b.create<IsFiniteOp>(x), scalar(b, 0), scalar(b, 1))
-        .getResult();
-  };
-  Value bad = b.create<ReduceMaxOp>(
-      notFinite(gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
-  Value squares = b.create<ReduceSumOp>(
-      s.mul(gradient, gradient), b.getDenseI64ArrayAttr({0}), /*keepdims=*/1);
-  bad = b.create<MaxOp>(ValueRange{
-      b.create<ReshapeOp>(bad, ArrayRef<int64_t>{}), notFinite(loss)});
-  s.skip = b.create<GreaterOp>(bad, scalar(b, 0));
-  b.create<AssignOp>(s.scalarState("found_inf", 0), bad);
-  Value norm =
-      b.create<SqrtOp>(b.create<ReshapeOp>(squares, ArrayRef<int64_t>{}));
-  b.create<AssignOp>(s.scalarState("grad_norm", 0), norm);
+      scale ? s.mul(flat.gradient, b.create<ReciprocalOp>(scale).getResult())
+            : flat.gradient;
+  checkGradient(b, s, gradient, loss);
 
   Value rate = s.scalarState("learning_rate", optimizer.learningRate);
-  Value count = s.state("step", RankedTensorType::get({}, b.getI64Type()), 0);
-  Value one = b.create<ConstantOp>(DenseElementsAttr::get(
-      RankedTensorType::get({}, b.getI64Type()), b.getI64IntegerAttr(1)));
-  Value next = s.add(count, one);
-  s.update(count, next);
+  Value next = countStep(b, s);
   if (optimizer.kind == OptimizerKind::Sgd)
-    sgd(s, flatParameter, gradient, rate, optimizer);
+    sgd(s, flat.parameter, gradient, rate, optimizer);
   else
-    adam(b, s, flatParameter, gradient, rate,
+    adam(b, s, flat.parameter, gradient, rate,
          b.create<CastOp>(next, b.getF32Type()), optimizer);
   for (auto [target, value] : pending)
     s.update(target, value);

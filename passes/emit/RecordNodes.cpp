@@ -38,7 +38,7 @@ Type storedType(Value v) {
 /// results or several ops share the node.
 class ValueNames {
 public:
-  std::string unique(std::string name) {
+  std::string unique(const std::string &name) {
     int &count = used[name];
     return count++ ? name + "#" + std::to_string(count - 1) : name;
   }

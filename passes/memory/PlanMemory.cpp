@@ -83,7 +83,7 @@ public:
   void place(BufferOp buffer) {
     int64_t &size = sizes[buffer.getArena().str()];
     int64_t fresh = size;
-    auto assign = [&](auto &map, auto key) {
+    auto assign = [&](auto &map, const auto &key) {
       return map.try_emplace(key, fresh);
     };
     auto [offset, isNew] = [&] {

@@ -48,10 +48,9 @@ public:
 
 private:
   using Key = std::pair<std::string, int64_t>;
-  static Key keyOf(std::string name, Operation *op) {
-    return {std::move(name),
-            static_cast<int64_t>(
-                cast<PrecisionOpInterface>(op).getPrecisionClass())};
+  static Key keyOf(const std::string &name, Operation *op) {
+    return {name, static_cast<int64_t>(
+                      cast<PrecisionOpInterface>(op).getPrecisionClass())};
   }
 
   Decision decide(Operation *op) {

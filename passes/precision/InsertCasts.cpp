@@ -26,7 +26,7 @@ void setElementType(OpResult result, Type element) {
 
 /// The elements rounded to `type`; what is finite stays finite.
 DenseElementsAttr narrowed(DenseElementsAttr values, FloatType type) {
-  auto narrow = [&](APFloat x) {
+  auto narrow = [&](const APFloat &x) {
     bool lossy;
     APFloat rounded = x;
     rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
@@ -40,7 +40,7 @@ DenseElementsAttr narrowed(DenseElementsAttr values, FloatType type) {
     return DenseElementsAttr::get(tensor,
                                   narrow(values.getSplatValue<APFloat>()));
   std::vector<APFloat> list;
-  for (APFloat x : values.getValues<APFloat>())
+  for (const APFloat &x : values.getValues<APFloat>())
     list.push_back(narrow(x));
   return DenseElementsAttr::get(tensor, list);
 }
