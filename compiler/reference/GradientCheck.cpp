@@ -111,7 +111,7 @@ buildGradientProgram(Operation *op, ArrayRef<unsigned> ignoredResults) {
   Operation *clone = op->clone(mapping);
   b.insert(clone);
   b.setInsertionPoint(clone);
-  auto input = [&](std::string name, Type type) -> Value {
+  auto input = [&](const std::string &name, Type type) -> Value {
     return b.create<graph::InputOp>(type, b.getStringAttr(name),
                                     b.getStringAttr("data"));
   };

@@ -17,7 +17,7 @@ Value AddOp::emitScalar(ScalarBuilder &b, ValueRange x) {
   return b.add(x[0], x[1]);
 }
 
-SmallVector<Value> AddOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+SmallVector<Value> AddOp::buildVjp(ImplicitLocOpBuilder &, ValueRange grads) {
   return {grads[0], grads[0]};
 }
 

@@ -25,7 +25,7 @@ LogicalResult ConstantOfShapeOp::inferReturnTypes(
 }
 
 LogicalResult
-ConstantOfShapeOp::evaluate(ArrayRef<HostTensor> operands,
+ConstantOfShapeOp::evaluate(ArrayRef<HostTensor>,
                             SmallVectorImpl<HostTensor> &results) {
   HostTensor out = resultTensor(*this);
   std::optional<HostTensor> value =

@@ -8,8 +8,9 @@ using namespace mlir;
 namespace halftone::graph {
 
 double ConvolutionShape::flops() const {
+  int64_t depth = channels / group; // exact
   double products = static_cast<double>(batch) * static_cast<double>(filters) *
-                    static_cast<double>(channels / group);
+                    static_cast<double>(depth);
   return 2.0 * products * static_cast<double>(numElements(window.kernel)) *
          static_cast<double>(numElements(window.output));
 }

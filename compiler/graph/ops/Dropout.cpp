@@ -50,7 +50,7 @@ SmallVector<Value> DropoutOp::decompose(ImplicitLocOpBuilder &b) {
   return {getData(), fullLike(b, getMask(), 1)};
 }
 
-SmallVector<Value> DropoutOp::buildVjp(ImplicitLocOpBuilder &b,
+SmallVector<Value> DropoutOp::buildVjp(ImplicitLocOpBuilder &,
                                        ValueRange grads) {
   return {grads[0]};
 }

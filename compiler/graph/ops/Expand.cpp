@@ -32,7 +32,7 @@ Value ExpandOp::emitElement(ElementBuilder &b, unsigned, ValueRange index) {
 }
 
 // The gradient has the result's shape; the driver sums it down.
-SmallVector<Value> ExpandOp::buildVjp(ImplicitLocOpBuilder &b,
+SmallVector<Value> ExpandOp::buildVjp(ImplicitLocOpBuilder &,
                                       ValueRange grads) {
   return {grads[0]};
 }

@@ -12,9 +12,9 @@ LogicalResult IdentityOp::evaluate(ArrayRef<HostTensor> operands,
                                 [](auto x) { return x; });
 }
 
-Value IdentityOp::emitScalar(ScalarBuilder &b, ValueRange x) { return x[0]; }
+Value IdentityOp::emitScalar(ScalarBuilder &, ValueRange x) { return x[0]; }
 
-SmallVector<Value> IdentityOp::buildVjp(ImplicitLocOpBuilder &b,
+SmallVector<Value> IdentityOp::buildVjp(ImplicitLocOpBuilder &,
                                         ValueRange grads) {
   return {grads[0]};
 }

@@ -19,7 +19,7 @@ LogicalResult IotaOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-LogicalResult IotaOp::evaluate(ArrayRef<HostTensor> operands,
+LogicalResult IotaOp::evaluate(ArrayRef<HostTensor>,
                                SmallVectorImpl<HostTensor> &results) {
   HostTensor out = resultTensor(*this);
   SmallVector<int64_t> index(out.getRank(), 0);

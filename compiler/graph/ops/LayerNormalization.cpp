@@ -11,7 +11,7 @@ namespace halftone::graph {
 namespace {
 
 NormalizationView trailingView(Value x, Value scale, int64_t axis,
-                               APFloat epsilon, bool centered) {
+                               const APFloat &epsilon, bool centered) {
   NormalizationView view;
   view.shape.assign(shapeOf(x).begin(), shapeOf(x).end());
   view.axes = llvm::to_vector(

@@ -20,8 +20,7 @@ ArrayRef<int64_t> namedExtents(ArrayRef<int64_t> shape, int64_t start,
 
 } // namespace
 
-LogicalResult ShapeOp::inferReturnTypes(MLIRContext *,
-                                        std::optional<Location> location,
+LogicalResult ShapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(adaptor.getData().getType());
@@ -33,7 +32,7 @@ LogicalResult ShapeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult ShapeOp::evaluate(ArrayRef<HostTensor> operands,
+LogicalResult ShapeOp::evaluate(ArrayRef<HostTensor>,
                                 SmallVectorImpl<HostTensor> &results) {
   HostTensor out = resultTensor(*this);
   llvm::copy(namedExtents(shapeOf(getData()), getStart(), getEnd()),

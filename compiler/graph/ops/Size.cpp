@@ -6,8 +6,7 @@ using namespace mlir;
 
 namespace halftone::graph {
 
-LogicalResult SizeOp::inferReturnTypes(MLIRContext *,
-                                       std::optional<Location> location,
+LogicalResult SizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
   types.push_back(RankedTensorType::get(
@@ -15,7 +14,7 @@ LogicalResult SizeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult SizeOp::evaluate(ArrayRef<HostTensor> operands,
+LogicalResult SizeOp::evaluate(ArrayRef<HostTensor>,
                                SmallVectorImpl<HostTensor> &results) {
   HostTensor out = resultTensor(*this);
   out.ints[0] = numElements(shapeOf(getData()));

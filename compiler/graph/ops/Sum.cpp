@@ -20,7 +20,7 @@ Value SumOp::emitScalar(ScalarBuilder &b, ValueRange x) {
   return y;
 }
 
-SmallVector<Value> SumOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
+SmallVector<Value> SumOp::buildVjp(ImplicitLocOpBuilder &, ValueRange grads) {
   return SmallVector<Value>(getNumOperands(), grads[0]);
 }
 
