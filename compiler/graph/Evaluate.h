@@ -44,9 +44,9 @@ evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<HostTensor> operands,
   };
   for (int64_t i = 0, n = out.size(); i < n; ++i) {
     if (anyFloat)
-      store(i, call(double()));
+      store(i, call(0.0));
     else
-      store(i, call(int64_t()));
+      store(i, call(int64_t(0)));
     nextIndex(index, out.getShape());
   }
   results.push_back(std::move(out));
