@@ -82,9 +82,7 @@ private:
   void store(Value r, Value c) {
     Value row = s.add(firstRow, r), column = s.add(firstColumn, c);
     pull.setReader([&](OpBuilder &b, Value v, ValueRange index) -> Value {
-      bool here = v.getDefiningOp() == plan.op &&
-                  forms.of(index[0]) == forms.of(row) &&
-                  forms.of(index[1]) == forms.of(column);
+      bool here = isResultAt(plan, forms, v, index, row, column);
       return here ? ScalarBuilder(b, kernel.loc)
                         .convert(get(b, cell(r, c)), b.getF32Type())
                   : Value();

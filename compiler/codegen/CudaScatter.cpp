@@ -68,9 +68,7 @@ LogicalResult CudaScatter::emit() {
     for (auto [column, sum, inside] : llvm::zip_equal(columns, sums, exists))
       s.when(inside, [&, column = column, sum = sum] {
         pull.setReader([&](OpBuilder &b, Value v, ValueRange index) -> Value {
-          bool here = v.getDefiningOp() == plan.op &&
-                      forms.of(index[0]) == forms.of(row) &&
-                      forms.of(index[1]) == forms.of(column);
+          bool here = isResultAt(plan, forms, v, index, row, column);
           return here
                      ? ScalarBuilder(b, kernel.loc).convert(sum, b.getF32Type())
                      : Value();

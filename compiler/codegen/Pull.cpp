@@ -147,7 +147,9 @@ Value Pull::emitOp(OpBuilder &b, OpResult v, ValueRange index) {
     return fail(b, v,
                 "its result is used at another index than its own, or before "
                 "it is known");
-  return fail(b, v, "it has no scalar form in this schedule");
+  return fail(b, v,
+              "'" + op->getName().getStringRef() +
+                  "' has no scalar form in this schedule");
 }
 
 Value Pull::offset(OpBuilder &b, ValueRange index, ArrayRef<int64_t> shape) {

@@ -54,4 +54,14 @@ Value emitScatterRow(ScalarBuilder &s, Pull &pull, const ScatterPlan &plan,
   return s.toIndex(s.select(negative, fromEnd, number));
 }
 
+bool isResultAt(const ScatterPlan &plan, IndexForms &forms, Value v,
+                ValueRange index, Value row, Value column) {
+  // Where there is one row or column only, an index is 0 whatever it was.
+  auto isSame = [&](Value a, Value b, int64_t extent) {
+    return extent == 1 || forms.of(a) == forms.of(b);
+  };
+  return v.getDefiningOp() == plan.op && isSame(index[0], row, plan.rows) &&
+         isSame(index[1], column, plan.width);
+}
+
 } // namespace halftone::codegen

@@ -21,4 +21,8 @@ mlir::FailureOr<ScatterPlan> planScatter(graph::FusedOp fused);
 mlir::Value emitScatterRow(ScalarBuilder &s, Pull &pull,
                            const ScatterPlan &plan, mlir::Value n);
 
+/// Whether `v` at `index` is the scatter op's own result at a row and a column.
+bool isResultAt(const ScatterPlan &plan, IndexForms &forms, mlir::Value v,
+                mlir::ValueRange index, mlir::Value row, mlir::Value column);
+
 } // namespace halftone::codegen

@@ -46,8 +46,8 @@ bool isInlined(Operation *op) {
 /// Clones ops into a kernel's body, collecting what it reads from memory.
 class BodyBuilder {
 public:
-  BodyBuilder(FusedOp fused, const FusionGroup &group, bool inlineMaps)
-      : group(group), body(fused.getBody().front()),
+  BodyBuilder(FusedOp fused, const FusionPlan &plan, bool inlineMaps)
+      : plan(plan), body(fused.getBody().front()),
         b(OpBuilder::atBlockEnd(&body)), inlineMaps(inlineMaps) {}
 
   void clone(Operation *op, int depth = 0) {
@@ -64,7 +64,10 @@ private:
       return;
     Operation *producer = v.getDefiningOp();
     if (inlineMaps && producer && depth < kMaxInlineDepth &&
-        isInlined(producer)) {
+        isInlined(producer) &&
+        llvm::all_of(
+            producer->getOperands(),
+            [&](Value o) { return plan.mayStore(o); })) {
       clone(producer, depth + 1);
       return;
     }
@@ -76,7 +79,7 @@ private:
     mapping.map(v, body.addArgument(v.getType(), v.getLoc()));
   }
 
-  const FusionGroup &group;
+  const FusionPlan &plan;
   Block &body;
   OpBuilder b;
   IRMapping mapping;
@@ -100,7 +103,8 @@ Location jointLocation(ArrayRef<Operation *> members) {
 
 } // namespace
 
-LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
+LogicalResult buildFused(FusionGroup &group, const FusionPlan &plan,
+                         bool inlineMaps) {
   // Members without users left, last first.
   SmallVector<Operation *> members(group.ops.begin(), group.ops.end());
   llvm::sort(members,
@@ -128,7 +132,7 @@ LogicalResult buildFused(FusionGroup &group, bool inlineMaps) {
   auto fused = b.create<FusedOp>(jointLocation(members), types, ValueRange{},
                                  b.getStringAttr(scheduleName(group)));
   fused.getBody().emplaceBlock();
-  BodyBuilder body(fused, group, inlineMaps);
+  BodyBuilder body(fused, plan, inlineMaps);
   for (Operation *op : members)
     body.clone(op);
   SmallVector<Value> yields;

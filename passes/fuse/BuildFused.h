@@ -4,10 +4,11 @@
 
 namespace halftone::passes {
 
-/// Replaces a group's ops by one graph.fused at the place of the last. Index
-/// maps of other groups whose users are all kernels are computed again inside
-/// (`inlineMaps`). Members that nobody uses any more disappear; an empty group
-/// leaves nothing.
-llvm::LogicalResult buildFused(FusionGroup &group, bool inlineMaps);
+/// Replaces a group's ops by one graph.fused at the place of the last. With
+/// `inlineMaps` index maps of other groups, and what else costs nothing, are
+/// computed again inside where all their users are kernels. Members that nobody
+/// uses any more disappear; an empty group leaves nothing.
+llvm::LogicalResult buildFused(FusionGroup &group, const FusionPlan &plan,
+                               bool inlineMaps);
 
 } // namespace halftone::passes

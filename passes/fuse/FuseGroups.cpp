@@ -44,7 +44,7 @@ LogicalResult fuseGroups(ProgramOp program, const FuseOptions &options) {
   // without users.
   for (FusionGroup *group : llvm::reverse(groups)) {
     dropRimReshapes(*group);
-    if (failed(buildFused(*group, options.fuse)))
+    if (failed(buildFused(*group, plan, options.fuse)))
       return failure();
   }
   if (failed(orderKernels(block)))

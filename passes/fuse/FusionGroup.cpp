@@ -86,6 +86,17 @@ FusionPlan::FusionPlan(Block &block, bool join) : join(join) {
   }
 }
 
+bool FusionPlan::mayStore(Value v) const {
+  // A kernel that is built already has what its readers asked for.
+  Operation *op = v.getDefiningOp();
+  FusionGroup *group = op && !isa<FusedOp>(op) ? groupOf(op) : nullptr;
+  if (!group || !group->isReduction())
+    return true;
+  ArrayRef<int64_t> shape = shapeOf(v);
+  return shape == ArrayRef<int64_t>(group->domain) ||
+         shape == ArrayRef<int64_t>(rowShape(group->domain, group->reduced));
+}
+
 std::vector<FusionGroup *> FusionPlan::groups() const {
   std::vector<FusionGroup *> list;
   for (const auto &group : all)

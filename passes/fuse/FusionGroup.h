@@ -50,6 +50,9 @@ public:
   FusionGroup *groupOf(mlir::Operation *op) const {
     return membership.lookup(op);
   }
+  /// Whether the kernel of `v` can store it: one that reduces has no loop over
+  /// other shapes than its domain and its rows.
+  bool mayStore(mlir::Value v) const;
   /// Non-empty groups in order of their last op.
   std::vector<FusionGroup *> groups() const;
   /// What finding the groups has cost, in edges looked at.

@@ -126,6 +126,8 @@ std::vector<OpCase> movementSamples() {
       {"gather", "axis = 1 : si64", {{{2, 5, 3}}, {{4}, 'i', 0, 4}}},
       {"gather", "axis = -1 : si64", {{{2, 5}}, {{}, 'i', 2, 2}}},
       {"gather_grad", "rows = 4 : si64", {{{6}, 'i', -4, 3}, {{6, 3}}}},
+      {"gather_grad", "rows = 1 : si64", {{{3}, 'i', -1, 0}, {{3, 2}}}},
+      {"gather_grad", "rows = 3 : si64", {{{4}, 'i', -3, 2}, {{4, 1}}}},
       {"gather_elements", "axis = 1 : si64", {{{3, 4}}, {{2, 3}, 'i', -4, 3}}},
       {"gather_elements_grad",
        "axis = 1 : si64, shape = array<i64: 3, 4>",

@@ -80,3 +80,19 @@ graph.program @library {
   graph.output "p", %p : tensor<64x64xf32>
   graph.output "c", %c : tensor<1x64xf32>
 }
+
+// -----
+
+// What lies before a transpose in a reduction's kernel cannot be stored by it: the other kernel reads what lies behind.
+// CHECK-LABEL: graph.program @turned
+graph.program @turned {
+  %x = graph.input "x" : tensor<4x16x8xf32>
+  %y = graph.input "y" : tensor<4x16x8xf32>
+  %a = graph.add %x, %y : (tensor<4x16x8xf32>, tensor<4x16x8xf32>) -> tensor<4x16x8xf32>
+  %t = graph.transpose %a {perm = array<i64: 0, 2, 1>} : (tensor<4x16x8xf32>) -> tensor<4x8x16xf32>
+  // CHECK: graph.yield %{{.*}} : tensor<4x8x16xf32>, tensor<4x8x1xf32>
+  %r = graph.reduce_sum %t {axes = array<i64: 2>} : (tensor<4x8x16xf32>) -> tensor<4x8x1xf32>
+  %c = graph.reduce_sum %t {axes = array<i64: 0>} : (tensor<4x8x16xf32>) -> tensor<1x8x16xf32>
+  graph.output "r", %r : tensor<4x8x1xf32>
+  graph.output "c", %c : tensor<1x8x16xf32>
+}
