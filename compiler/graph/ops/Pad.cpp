@@ -45,6 +45,10 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   if (failed(pads))
     return emitOptionalError(location, "pads [", adaptor.getPads(),
                              "] do not fit the axes of ", input);
+  if (llvm::any_of(adaptor.getPads(),
+                   [](int64_t pad) { return !llvm::isInt<32>(pad); }))
+    return emitOptionalError(location, "pads [", adaptor.getPads(),
+                             "] must all be below 2^31");
   SmallVector<int64_t> shape;
   for (auto [extent, pad] : llvm::zip_equal(input.getShape(), *pads))
     shape.push_back(extent + pad.before + pad.behind);
@@ -99,8 +103,8 @@ Value PadOp::emitElement(ElementBuilder &b, unsigned, ValueRange index) {
 // The opposite pads: what was added is removed, what was removed gets 0.
 SmallVector<Value> PadOp::buildVjp(ImplicitLocOpBuilder &b, ValueRange grads) {
   SmallVector<int64_t> before, behind;
-  for (const AxisPad &pad :
-       *axisPads(rankOf(getData()), getPads(), getAxes())) {
+  auto pads = axisPads(rankOf(getData()), getPads(), getAxes());
+  for (const AxisPad &pad : *pads) {
     before.push_back(-pad.before);
     behind.push_back(-pad.behind);
   }

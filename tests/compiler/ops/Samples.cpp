@@ -122,6 +122,7 @@ std::vector<OpCase> movementSamples() {
        "pads = array<i64: 1, 0, 2, 3>, constant_value = 2.5 : f32",
        {{{2, 3}}}},
       {"pad", "pads = array<i64: -1, 2>, axes = array<i64: -1>", {{{2, 3}}}},
+      {"pad", "pads = array<i64: 0, 0, 1, 2, 0, 1, -1, 0>", {{{1, 2, 3, 2}}}},
       {"gather", "", {{{5, 3}}, {{2, 4}, 'i', -5, 4}}},
       {"gather", "axis = 1 : si64", {{{2, 5, 3}}, {{4}, 'i', 0, 4}}},
       {"gather", "axis = -1 : si64", {{{2, 5}}, {{}, 'i', 2, 2}}},
