@@ -37,7 +37,7 @@ llvm::FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
-/// Product of the extents.
+/// Product of the extents; the largest integer where it does not fit.
 int64_t numElements(llvm::ArrayRef<int64_t> shape);
 
 } // namespace halftone::graph

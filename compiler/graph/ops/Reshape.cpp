@@ -13,7 +13,8 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
                                           SmallVectorImpl<Type> &types) {
   auto input = cast<RankedTensorType>(adaptor.getData().getType());
   SmallVector<int64_t> shape(adaptor.getShape());
-  int64_t inferred = -1, known = 1;
+  int64_t inferred = -1;
+  SmallVector<int64_t> others;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0 && !adaptor.getAllowzero()) {
       if (d >= static_cast<size_t>(input.getRank()))
@@ -28,8 +29,9 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *,
       return emitOptionalError(location, "shape [", adaptor.getShape(),
                                "] has a negative extent other than one -1");
     else
-      known *= shape[d];
+      others.push_back(shape[d]);
   }
+  int64_t known = numElements(others);
   if (inferred >= 0)
     shape[inferred] = known ? input.getNumElements() / known : 0;
   if (numElements(shape) != input.getNumElements())

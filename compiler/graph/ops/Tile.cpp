@@ -19,7 +19,9 @@ LogicalResult TileOp::inferReturnTypes(MLIRContext *,
                              input.getRank(), " numbers, none negative");
   SmallVector<int64_t> shape;
   for (auto [extent, repeat] : llvm::zip_equal(input.getShape(), repeats))
-    shape.push_back(extent * repeat);
+    if (llvm::MulOverflow(extent, repeat, shape.emplace_back()))
+      return emitOptionalError(location, "repeats [", repeats, "] of ", input,
+                               " make an axis too long to be counted");
   types.push_back(RankedTensorType::get(shape, input.getElementType()));
   return success();
 }
