@@ -2,6 +2,7 @@
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Movement.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -42,7 +43,8 @@ LogicalResult CumSumOp::evaluate(ArrayRef<HostTensor> operands,
       if (out.isFloat())
         out.floats[i] += operands[0].floats[first + j * stride];
       else
-        out.ints[i] += operands[0].ints[first + j * stride];
+        out.ints[i] =
+            wrappingAdd(out.ints[i], operands[0].ints[first + j * stride]);
     }
   }
   results.push_back(std::move(out));

@@ -2,6 +2,7 @@
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -15,7 +16,7 @@ LogicalResult DivOp::evaluate(ArrayRef<HostTensor> operands,
     // The lowest integer over -1 traps.
     if constexpr (std::is_integral_v<decltype(a)>)
       if (b == -1)
-        return static_cast<decltype(a)>(-static_cast<uint64_t>(a));
+        return wrappingNeg(a);
     return a / b;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -9,7 +10,7 @@ namespace halftone::graph {
 LogicalResult NegOp::evaluate(ArrayRef<HostTensor> operands,
                               SmallVectorImpl<HostTensor> &results) {
   return evaluateElementwise<1>(*this, operands, results,
-                                [](auto x) { return -x; });
+                                [](auto x) { return wrappingNeg(x); });
 }
 
 Value NegOp::emitScalar(ScalarBuilder &b, ValueRange x) { return b.neg(x[0]); }

@@ -2,6 +2,7 @@
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -39,7 +40,8 @@ LogicalResult RangeOp::evaluate(ArrayRef<HostTensor> operands,
       out.floats[i] = operands[0].floats[0] +
                       static_cast<double>(i) * operands[2].floats[0];
     else
-      out.ints[i] = operands[0].ints[0] + i * operands[2].ints[0];
+      out.ints[i] =
+          wrappingAdd(operands[0].ints[0], wrappingMul(i, operands[2].ints[0]));
   }
   results.push_back(std::move(out));
   return success();

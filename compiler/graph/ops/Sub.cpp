@@ -2,6 +2,7 @@
 #include "compiler/graph/Constants.h"
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -9,8 +10,9 @@ namespace halftone::graph {
 
 LogicalResult SubOp::evaluate(ArrayRef<HostTensor> operands,
                               SmallVectorImpl<HostTensor> &results) {
-  return evaluateElementwise<2>(*this, operands, results,
-                                [](auto a, auto b) { return a - b; });
+  return evaluateElementwise<2>(*this, operands, results, [](auto a, auto b) {
+    return wrappingSub(a, b);
+  });
 }
 
 Value SubOp::emitScalar(ScalarBuilder &b, ValueRange x) {

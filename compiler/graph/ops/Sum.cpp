@@ -2,6 +2,7 @@
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/VariadicElementwise.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -10,7 +11,7 @@ namespace halftone::graph {
 LogicalResult SumOp::evaluate(ArrayRef<HostTensor> operands,
                               SmallVectorImpl<HostTensor> &results) {
   return evaluateVariadic(*this, operands, results,
-                          [](auto a, auto b) { return a + b; });
+                          [](auto a, auto b) { return wrappingAdd(a, b); });
 }
 
 Value SumOp::emitScalar(ScalarBuilder &b, ValueRange x) {
