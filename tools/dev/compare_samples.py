@@ -6,7 +6,7 @@
 
 CHECK is gpu_check's OUT, PLANS what tools/dev/sample_plans.py wrote. For every plan: the error of all gradients and of the
 worst parameter as a share of its bound, the largest relative error of five losses, whether the repeat without graphs is
-equal to the bit, whether an overflowed step left everything but the loss scale, and how many steps of a trace disagree.
+equal to the bit, whether an overflowed step left everything but the loss scale as it was, and how many steps of a trace disagree.
 Bounds are those of tests/e2e/Bounds.h. Exit code 1 where one is missed.
 """
 
@@ -66,15 +66,20 @@ def compare_weights(reference, optimizer, path, row):
     row["weights_error"] = worst
 
 
-def check_overflow(check, plans, plan, row):
-    first = tensors(next((check / f"{plan}.run/checkpoint").glob("*.safetensors")))
-    second = tensors(next((check / f"{plan}.run2/checkpoint").glob("*.safetensors")))
-    words = sum(int(np.sum(np.frombuffer(first[name], np.uint32) != np.frombuffer(second[name], np.uint32)))
-                for name in first)
-    initial, after = tensors(plans / f"{plan}.weights.safetensors"), tensors(check / f"{plan}.run/weights.safetensors")
-    row["words_changed"] = words
-    row["weights_unchanged"] = all(initial[name] == after[name] for name in after)
-    return words == 1 and row["weights_unchanged"]
+def check_overflow(check, plan, row):
+    """The whole state before a skipped step, and after it: only the loss scale halves, and what reports the step says so."""
+    before, after = (tensors(next((check / f"{plan}.{run}/checkpoint").glob("*.safetensors"))) for run in ("run", "run2"))
+    changed = []
+    for name in before:
+        old, new = (np.frombuffer(arrays[name], np.float32) for arrays in (before, after))
+        for index in np.nonzero(old.view(np.uint32) != new.view(np.uint32))[0]:
+            changed.append("loss_scale" if new[index] == old[index] / 2 else
+                           "found_inf" if (old[index], new[index]) == (0, 1) else
+                           "grad_norm" if not np.isfinite(new[index]) else f"{name}[{index}]")
+    weights, same = (tensors(check / f"{plan}.{run}/weights.safetensors") for run in ("run", "run2"))
+    row["changed"] = sorted(changed)
+    row["weights_unchanged"] = weights == same
+    return row["changed"] == ["found_inf", "grad_norm", "loss_scale"] and row["weights_unchanged"]
 
 
 def check_trace(binary, ir, folder, program, row):
@@ -119,7 +124,7 @@ def main():
             row["bit_equal"] = commands["repeat"]["bit_equal"]
             good &= row["bit_equal"]
         if overflow:
-            good &= check_overflow(options.check, options.plans, plan, row)
+            good &= check_overflow(options.check, plan, row)
         elif "loss64" in reference:
             if "grads" in commands:
                 compare_gradients(reference, options.check / f"{plan}.grads.npz", row)

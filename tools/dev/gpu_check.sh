@@ -8,7 +8,8 @@
 #
 # For each NAME.plan it runs bench, and where NAME.npz (or STEM.npz, STEM being NAME up to its first dot) lies beside it, grads,
 # train, repeat (the same training without CUDA graphs must leave the same weights, to the bit) and trace (of plans whose IR
-# tools/dev/sample_plans.py wrote, DIR/ir/NAME.mlir). overflow.STEM.plan trains one step, and two, with STEM.npz. The results are in
+# tools/dev/sample_plans.py wrote, DIR/ir/NAME.mlir). overflow.STEM.plan, whose loss scale grows until a step is skipped, trains
+# with STEM.npz up to that step, and once without it (NAME.run2, NAME.run). The results are in
 # OUT/gpu_check.json, what was written and printed in OUT/NAME.*.
 set -u
 
@@ -90,13 +91,17 @@ for plan in ${plans:+"$plans"/*.plan}; do
   stem=${name#overflow.}
   data=$plans/$name.npz count=$steps
   [ -f "$data" ] || data=$plans/${stem%%.*}.npz
-  [ "$stem" = "$name" ] || count=1
   train=("$plan" --data "$data" --overwrite --no-shuffle)
   run_one "$name" bench "$plan" --steps 20
   [ -f "$data" ] || continue
   run_one "$name" grads "$plan" --data "$data" --out "$out/$name.grads.npz"
+  if [ "$stem" != "$name" ]; then
+    run_one "$name" train "${train[@]}" --steps 100 --out "$out/$name.run2"
+    skipped=$(sed -n '/"applied":false/{s/^{"step":\([0-9]*\),.*/\1/p;q}' "$out/$name.run2/metrics.jsonl")
+    count=$((skipped - 1))
+    run_one "$name" train "${train[@]}" --steps "$skipped" --out "$out/$name.run2"
+  fi
   run_one "$name" train "${train[@]}" --steps "$count" --out "$out/$name.run"
-  [ "$stem" = "$name" ] || run_one "$name" train "${train[@]}" --steps 2 --out "$out/$name.run2"
   repeat "$name" "${train[@]}" --steps "$count"
   if [ -f "$plans/ir/$name.mlir" ]; then
     for program in train eval; do

@@ -6,8 +6,8 @@
 
 For each model, variant, precision (fp32, bf16, fp16) and optimizer (sgd, adamw) of the references: OUT/NAME.VARIANT.PRECISION.
 OPTIMIZER.plan and its weights, OUT/NAME.npz (the batch), and for the plans that trace (raw20, adamw) the buffer IR that
-halftone-check-trace reads, in OUT/ir. Also OUT/overflow.NAME.plan, whose first loss scale overflows FP16. --steps-only: no
-more than the plans that trace.
+halftone-check-trace reads, in OUT/ir. Also OUT/overflow.NAME.plan, whose loss scale doubles at every step until FP16
+overflows. --steps-only: no more than the plans that trace.
 """
 
 import argparse
@@ -38,7 +38,7 @@ OPTIMIZERS = {
     "sgd": ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--weight-decay", "1e-4"],
     "adamw": ["--optimizer", "adamw", "--lr", "1e-3", "--weight-decay", "0.01"],
 }
-OVERFLOW = ["--scale-init", "1e30", "--scale-max", "1e38"]
+OVERFLOW = ["--scale-interval", "1", "--scale-max", "1e38"]
 
 
 def write_data(name, out):
