@@ -14,24 +14,14 @@ namespace {
 // Chains of index maps are computed again up to this length.
 constexpr int kMaxInlineDepth = 6;
 
-/// Reading the narrow value costs half of reading the wide one.
-bool isWideningCast(Operation *op) {
-  if (!isa<CastOp>(op))
-    return false;
-  auto from = dyn_cast<FloatType>(elementTypeOf(op->getOperand(0))),
-       to = dyn_cast<FloatType>(elementTypeOf(op->getResult(0)));
-  return from && to && from.getWidth() < to.getWidth();
-}
-
 /// Whether a consumer kernel computes `op` itself instead of reading its
-/// result: single-valued constants always, index maps, widening casts and what
-/// else saves memory traffic, where no library needs them in memory anyway.
+/// result: single-valued constants always, index maps and what else saves
+/// memory traffic where no library needs them in memory anyway.
 bool isInlined(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return splatValue(constant.getValue()).has_value();
   if (isa<ReshapeOp>(op) ||
-      (fusionKind(op) != FusionKind::Move && !isWideningCast(op) &&
-       !isCheaperThanItsResult(op)))
+      (fusionKind(op) != FusionKind::Move && !isCheaperThanItsResult(op)))
     return false;
   // What turns a window's results is part of the window's kernel.
   if (auto turn = dyn_cast<TransposeOp>(op);
@@ -63,20 +53,19 @@ private:
     if (mapping.contains(v))
       return;
     Operation *producer = v.getDefiningOp();
-    if (inlineMaps && producer && depth < kMaxInlineDepth &&
-        isInlined(producer) &&
-        llvm::all_of(
-            producer->getOperands(),
-            [&](Value o) { return plan.mayStore(o); })) {
-      clone(producer, depth + 1);
-      return;
-    }
-    if (producer && isa<ConstantOp>(producer) && isInlined(producer)) {
-      clone(producer, depth + 1);
-      return;
-    }
+    if (producer && isInlined(producer) && mayCompute(producer, depth))
+      return clone(producer, depth + 1);
     inputs.insert(v);
     mapping.map(v, body.addArgument(v.getType(), v.getLoc()));
+  }
+
+  /// Whether what an inlined op reads can be had here.
+  bool mayCompute(Operation *op, int depth) {
+    if (isa<ConstantOp>(op))
+      return true;
+    return inlineMaps && depth < kMaxInlineDepth &&
+           llvm::all_of(
+               op->getOperands(), [&](Value v) { return plan.mayStore(v); });
   }
 
   const FusionPlan &plan;

@@ -2,6 +2,7 @@
 // One walk in program order: a value whose channels were put last hands that
 // on to the elementwise ops and reductions that read it.
 #include "passes/fuse/ChooseLayouts.h"
+#include "compiler/graph/ChannelsLast.h"
 #include "compiler/graph/Cleanup.h"
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Origin.h"
@@ -12,24 +13,6 @@ using namespace halftone::graph;
 
 namespace halftone::passes {
 namespace {
-
-/// Axes of the channels-last form, named as those of the form with channels
-/// second: 0, 2, 3, ..., 1.
-SmallVector<int64_t> lastOrder(int64_t rank) {
-  SmallVector<int64_t> order{0};
-  for (int64_t axis = 2; axis < rank; ++axis)
-    order.push_back(axis);
-  order.push_back(1);
-  return order;
-}
-
-/// The way back: 0, rank - 1, 1, 2, ....
-SmallVector<int64_t> secondOrder(int64_t rank) {
-  SmallVector<int64_t> order{0, rank - 1};
-  for (int64_t axis = 1; axis + 1 < rank; ++axis)
-    order.push_back(axis);
-  return order;
-}
 
 class Layout {
 public:
@@ -62,7 +45,7 @@ private:
         reduction && prefersLast.contains(op->getOperand(0))) {
       Value data = lastForm(op->getOperand(0));
       SmallVector<int64_t> axes;
-      for (auto [at, axis] : llvm::enumerate(lastOrder(rankOf(data))))
+      for (auto [at, axis] : llvm::enumerate(orderToEnd(rankOf(data))))
         if (llvm::is_contained(reduction.getReducedAxes(), axis))
           axes.push_back(static_cast<int64_t>(at));
       return replace(b, op, reduction.buildOver(b, data, axes));
@@ -98,11 +81,8 @@ private:
     }
     Operation *copy = b.clone(*op);
     copy->setOperands(operands);
-    SmallVector<int64_t> shape;
-    for (int64_t axis : lastOrder(rank))
-      shape.push_back(type.getDimSize(axis));
-    copy->getResult(0).setType(
-        RankedTensorType::get(shape, type.getElementType()));
+    copy->getResult(0).setType(RankedTensorType::get(
+        channelsToEnd(type.getShape()), type.getElementType()));
     return copy->getResult(0);
   }
 
@@ -118,7 +98,7 @@ private:
     OpBuilder b(v.getContext(), &tagger);
     b.setInsertionPointAfter(producer);
     return known = b.create<TransposeOp>(
-               v.getLoc(), v, b.getDenseI64ArrayAttr(lastOrder(rankOf(v))));
+               v.getLoc(), v, b.getDenseI64ArrayAttr(orderToEnd(rankOf(v))));
   }
 
   /// Puts `last`, the channels-last form of op's result, in its place.
@@ -127,7 +107,7 @@ private:
     Type stored = elementTypeOf(op->getResult(0));
     last.setType(RankedTensorType::get(shapeOf(last), stored));
     Value second = b.create<TransposeOp>(
-        last, b.getDenseI64ArrayAttr(secondOrder(rankOf(last))));
+        last, b.getDenseI64ArrayAttr(orderFromEnd(rankOf(last))));
     lastForms[second] = last;
     prefersLast.insert(second);
     op->getResult(0).replaceAllUsesWith(second);
@@ -143,7 +123,7 @@ private:
 TransposeOp lastFormOf(Value v) {
   for (Operation *user : v.getUsers())
     if (auto turn = dyn_cast<TransposeOp>(user);
-        turn && turn.getPerm() == ArrayRef(lastOrder(rankOf(v))))
+        turn && turn.getPerm() == ArrayRef(orderToEnd(rankOf(v))))
       return turn;
   return nullptr;
 }
@@ -166,10 +146,10 @@ void turnWindow(Operation *op) {
                                    b.getDenseI64ArrayAttr(order));
     };
     if (!last)
-      last = turn(v, lastOrder(rankOf(v)));
+      last = turn(v, orderToEnd(rankOf(v)));
     last->moveAfter(op);
     b.setInsertionPointAfter(last);
-    Value back = turn(last, secondOrder(rankOf(v)));
+    Value back = turn(last, orderFromEnd(rankOf(v)));
     v.replaceAllUsesExcept(back, last);
   }
 }

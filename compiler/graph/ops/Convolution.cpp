@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/graph/ops/Convolution.h"
 #include "compiler/graph/BroadcastShape.h"
+#include "compiler/graph/ChannelsLast.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -13,17 +14,6 @@ double ConvolutionShape::flops() const {
                     static_cast<double>(depth);
   return 2.0 * products * static_cast<double>(numElements(window.kernel)) *
          static_cast<double>(numElements(window.output));
-}
-
-SmallVector<int64_t> channelsToEnd(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> moved(shape);
-  std::rotate(moved.begin() + 1, moved.begin() + 2, moved.end());
-  return moved;
-}
-SmallVector<int64_t> channelsFromEnd(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> moved(shape);
-  std::rotate(moved.begin() + 1, moved.end() - 1, moved.end());
-  return moved;
 }
 
 namespace {

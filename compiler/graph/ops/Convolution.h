@@ -30,10 +30,6 @@ convolutionShape(std::optional<mlir::Location> location,
                  int64_t group, bool channelsLast,
                  const WindowAttributes &attributes);
 
-/// `shape` with axis 1 as the last axis, and the way back.
-llvm::SmallVector<int64_t> channelsToEnd(llvm::ArrayRef<int64_t> shape);
-llvm::SmallVector<int64_t> channelsFromEnd(llvm::ArrayRef<int64_t> shape);
-
 /// Calls `fn(offset in x, offset in w, offset in y)` for each multiply-add.
 template <typename Fn> void forEachProduct(const ConvolutionShape &s, Fn fn) {
   // One to three spatial axes become three.

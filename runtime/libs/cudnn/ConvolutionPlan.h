@@ -23,6 +23,12 @@ struct Tensor {
 
 enum Role : size_t { X, W, Y };
 
+inline Role resultOf(Convolution::Direction direction) {
+  return direction == Convolution::Direction::Forward        ? Y
+         : direction == Convolution::Direction::DataGradient ? X
+                                                             : W;
+}
+
 /// Everything a plan depends on but the library and the GPU.
 struct Problem {
   Convolution::Direction direction;
@@ -35,11 +41,7 @@ struct Problem {
 
   auto operator<=>(const Problem &) const = default;
 
-  Role result() const {
-    return direction == Convolution::Direction::Forward        ? Y
-           : direction == Convolution::Direction::DataGradient ? X
-                                                               : W;
-  }
+  Role result() const { return resultOf(direction); }
 };
 
 /// An executable plan; its tensors' ids are their roles.

@@ -82,10 +82,7 @@ constexpr Route kAsIs{false, false, false};
 constexpr int64_t kFewResults = 65536;
 
 int64_t resultCount(const ConvolutionGeometry &g) {
-  Role result = g.direction == Convolution::Direction::Forward        ? Y
-                : g.direction == Convolution::Direction::DataGradient ? X
-                                                                      : W;
-  return *elementCount(sizesOf(g, result, false));
+  return *elementCount(sizesOf(g, resultOf(g.direction), false));
 }
 
 } // namespace
@@ -113,13 +110,10 @@ std::vector<Route> routesFor(const ConvolutionGeometry &g) {
                  ? std::vector{wideChannelsFirst, wide, asIs}
                  : std::vector{asIs, wideChannelsFirst, wide};
   else if (g.channelsLast)
-    routes = {asIs, channelsFirst};
+    routes = low ? std::vector{asIs, channelsFirst, wide, wideChannelsFirst}
+                 : std::vector{asIs, channelsFirst};
   else
-    routes = {asIs};
-  if (low && !mixed)
-    routes.push_back(wide);
-  if (low && !mixed && g.channelsLast)
-    routes.push_back(wideChannelsFirst);
+    routes = low ? std::vector{asIs, wide} : std::vector{asIs};
   // Operands at odd addresses.
   routes.push_back({uneven, low, g.channelsLast, true});
   return routes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operators that run in libraries become: their form with channels
 // last, and the steps that they are lowered to, both held to `evaluate`.
+#include "compiler/graph/ChannelsLast.h"
 #include "compiler/reference/StepReference.h"
 #include "tests/compiler/ops/ModelSamples.h"
 #include <gtest/gtest.h>
@@ -14,11 +15,8 @@ namespace {
 
 /// `v` with axis 1 moved to the end, or the last axis moved to place 1.
 Value moveChannels(ImplicitLocOpBuilder &b, Value v, bool toEnd) {
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(rankOf(v)));
-  if (toEnd)
-    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  else
-    std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  SmallVector<int64_t> order =
+      toEnd ? orderToEnd(rankOf(v)) : orderFromEnd(rankOf(v));
   return b.create<TransposeOp>(v, b.getDenseI64ArrayAttr(order));
 }
 
