@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One walk in program order: a value whose channels were put last hands that
 // on to the elementwise ops and reductions that read it.
-#include "passes/fuse/ChooseLayouts.h"
+#include "passes/fuse/PutChannelsLast.h"
 #include "compiler/graph/ChannelsLast.h"
 #include "compiler/graph/Cleanup.h"
 #include "compiler/graph/GraphOps.h"

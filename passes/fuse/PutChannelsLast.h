@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which axis lies innermost in memory.
+// Where the channels of convolutions lie.
 #pragma once
 #include "compiler/graph/GraphDialect.h"
 
