@@ -6,27 +6,17 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include <numeric>
 
 using namespace mlir;
 
 namespace halftone::codegen {
 namespace {
 
-int64_t saturate(__int128 v) {
-  return static_cast<int64_t>(
-      std::clamp<__int128>(v, -IndexRange::kUnbounded, IndexRange::kUnbounded));
-}
-
 std::optional<int64_t> constantOf(Value v) {
   APInt value;
   if (matchPattern(v, m_ConstantInt(&value)))
     return value.getSExtValue();
   return std::nullopt;
-}
-
-int64_t floorDiv(int64_t a, int64_t b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
 } // namespace
@@ -143,97 +133,6 @@ IndexForm IndexForms::compute(Value index) {
     return isa<arith::DivUIOp>(op) ? quotient : x - quotient * y.constant;
   }
   return opaque();
-}
-
-IndexRange IndexForms::range(const IndexForm &form) const {
-  // A group k * (x - c * (x div c)) is k times a remainder, whose bounds the
-  // terms one by one do not show.
-  for (auto [id, coefficient] : form.terms) {
-    const Atom &a = atoms[id];
-    if (a.value || coefficient >= 0 || coefficient % a.divisor != 0)
-      continue;
-    int64_t k = -coefficient / a.divisor;
-    bool whole = llvm::all_of(a.dividend.terms, [&](auto term) {
-      int64_t have = form.coefficient(term.first), want = term.second * k;
-      return have == want;
-    });
-    if (!whole)
-      continue;
-    IndexForm rest = form - (a.dividend * k - asForm(id) * (k * a.divisor));
-    IndexRange r = range(rest);
-    return {r.min, saturate(__int128(r.max) + __int128(k) * (a.divisor - 1))};
-  }
-  __int128 min = form.constant, max = form.constant;
-  for (auto [id, coefficient] : form.terms) {
-    const IndexRange &r = atoms[id].range;
-    auto bound = [&](int64_t end) -> __int128 {
-      if (end <= -IndexRange::kUnbounded || end >= IndexRange::kUnbounded)
-        return (end > 0) == (coefficient > 0) ? IndexRange::kUnbounded
-                                              : -IndexRange::kUnbounded;
-      return __int128(end) * coefficient;
-    };
-    __int128 a = bound(r.min), b = bound(r.max);
-    min = saturate(min + std::min(a, b));
-    max = saturate(max + std::max(a, b));
-  }
-  return {saturate(min), saturate(max)};
-}
-
-IndexForm IndexForms::divide(const IndexForm &form, int64_t divisor) {
-  if (divisor == 1)
-    return form;
-  IndexForm quotient, rest;
-  for (auto [id, c] : form.terms) {
-    if (c % divisor == 0)
-      quotient.terms.push_back({id, c / divisor});
-    else
-      rest.terms.push_back({id, c});
-  }
-  quotient.constant = floorDiv(form.constant, divisor);
-  rest.constant = form.constant - quotient.constant * divisor;
-  IndexRange r = range(rest);
-  if (r.min < 0) // The split is only exact for a rest that is no less than 0:
-                 // divide the whole.
-    return quotientAtom(form, divisor);
-  if (r.max < divisor)
-    return quotient;
-  return quotient + quotientAtom(rest, divisor);
-}
-
-IndexForm IndexForms::quotientAtom(const IndexForm &form, int64_t divisor) {
-  // (g*x + y) div (g*d) is x div d where 0 <= y < g.
-  int64_t best = 1;
-  for (auto [id, c] : form.terms)
-    best = std::max(best, std::gcd(c, divisor));
-  if (best > 1 && best < divisor) {
-    IndexForm large, small;
-    for (auto [id, c] : form.terms)
-      (c % best == 0 ? large : small)
-          .terms.push_back({id, c % best == 0 ? c / best : c});
-    large.constant = floorDiv(form.constant, best);
-    small.constant = form.constant - large.constant * best;
-    IndexRange r = range(small);
-    if (r.min >= 0 && r.max < best && range(large).min >= 0)
-      return divide(large, divisor / best);
-  }
-  // (x div a) div b is x div (a*b).
-  if (form.constant == 0 && form.terms.size() == 1 &&
-      form.terms[0].second == 1) {
-    const Atom &inner = atoms[form.terms[0].first];
-    if (!inner.value)
-      return divide(IndexForm(inner.dividend), inner.divisor * divisor);
-  }
-  auto [it, isNew] = quotients.try_emplace({form, divisor}, atoms.size());
-  if (isNew) {
-    IndexRange r = range(form);
-    atoms.push_back(
-        {Value(),
-         form,
-         divisor,
-         {std::max<int64_t>(0, r.min) / divisor,
-          r.max >= IndexRange::kUnbounded ? r.max : r.max / divisor}});
-  }
-  return asForm(it->second);
 }
 
 unsigned IndexForms::number(const IndexForm &form) {

@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 #include <map>
+#include <optional>
 
 namespace halftone::codegen {
 
@@ -75,6 +76,30 @@ private:
   IndexForm compute(mlir::Value index);
   IndexForm quotientAtom(const IndexForm &form, int64_t divisor);
   IndexForm asForm(unsigned atom) const;
+
+  /// A summand of a form: coefficient * form, the form being an atom or the
+  /// remainder (x div d) mod m, whose two terms one by one do not show that it
+  /// is less than m.
+  struct Part {
+    int64_t coefficient;
+    IndexForm form;
+    IndexRange range;        ///< Of the form.
+    int64_t modulus = 0;     ///< m, of a remainder,
+    IndexForm dividend = {}; ///< and x div d.
+  };
+  struct Parts {
+    llvm::SmallVector<Part, 4> summands;
+    int64_t constant;
+
+    IndexRange range() const;
+  };
+  /// The form as a sum with as many remainders as it holds.
+  Parts partsOf(const IndexForm &form) const;
+  std::optional<Part> remainderIn(const IndexForm &form) const;
+  /// Takes the multiples of `divisor` from a form: they are divided, the rest
+  /// is what remains.
+  std::pair<IndexForm, IndexForm> split(const IndexForm &form,
+                                        int64_t divisor) const;
 
   std::vector<Atom> atoms;
   llvm::DenseMap<mlir::Value, IndexForm> forms;
