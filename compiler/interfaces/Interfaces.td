@@ -97,7 +97,9 @@ def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
   let methods = [
     InterfaceMethod<"Emits the exec step(s) that compute the op from `inputs` into `outputs` (memref values).", "void", "lower",
       (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$inputs, "::mlir::ValueRange":$outputs)>,
-    InterfaceMethod<"Floating-point operations, a multiply-add counted as two.", "double", "getFlops">];
+    InterfaceMethod<"Floating-point operations, a multiply-add counted as two.", "double", "getFlops">,
+    InterfaceMethod<"Value of the op and of `next`, the only reader of its result, built as one op of the library; null where it has none.",
+      "::mlir::Value", "buildWithEpilogue", (ins "::mlir::ImplicitLocOpBuilder &":$b, "::mlir::Operation *":$next), "", "return nullptr;">];
 }
 
 def ChannelsLastOpInterface : OpInterface<"ChannelsLastOpInterface"> {

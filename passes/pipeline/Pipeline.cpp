@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/emit/RecordNodes.h"
+#include "passes/fuse/FuseEpilogues.h"
 #include "passes/fuse/LowerComposites.h"
 #include "passes/fuse/PutChannelsLast.h"
 #include "passes/fuse/SplitReductions.h"
@@ -154,6 +155,8 @@ private:
 
   /// What suits the device, before kernels are put together.
   LogicalResult arrange(ProgramOp program) {
+    if (options.fuse.fuse)
+      fuseEpilogues(program);
     if (options.fuse.channelsLast && failed(putChannelsLast(program)))
       return failure();
     if (options.fuse.splitReductions)

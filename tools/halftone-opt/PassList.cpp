@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/autodiff/BuildBackward.h"
 #include "passes/autodiff/BuildOptimizerStep.h"
+#include "passes/fuse/FuseEpilogues.h"
 #include "passes/fuse/FuseGroups.h"
 #include "passes/fuse/LowerComposites.h"
 #include "passes/fuse/PutChannelsLast.h"
@@ -92,6 +93,13 @@ constexpr PassEntry kPasses[] = {
     {"halftone-lower-composites", "Composites become primitives",
      [](ModuleOp module) {
        return forEachProgram(module, passes::lowerComposites);
+     }},
+    {"halftone-fuse-epilogues", "Products take the addition of a bias in",
+     [](ModuleOp module) {
+       return forEachProgram(module, [](graph::ProgramOp program) {
+         passes::fuseEpilogues(program);
+         return success();
+       });
      }},
     {"halftone-put-channels-last",
      "Convolutions, and what lies between them, with channels as last axis",

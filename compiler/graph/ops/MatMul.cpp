@@ -2,6 +2,8 @@
 #include "compiler/exec/ExecOps.h"
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/Movement.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -50,6 +52,11 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
     return emitOptionalError(
         location, "shapes do not multiply: ", adaptor.getA().getType(), " and ",
         adaptor.getB().getType());
+  if (Value bias = adaptor.getBias();
+      bias && shapeOf(bias) != ArrayRef<int64_t>{e.n})
+    return emitOptionalError(location, "bias ", bias.getType(),
+                             " does not hold one value for each of ", e.n,
+                             " columns");
   batch->append({e.m, e.n});
   types.push_back(RankedTensorType::get(*batch, elementTypeOf(adaptor.getA())));
   return success();
@@ -69,7 +76,7 @@ LogicalResult MatMulOp::evaluate(ArrayRef<HostTensor> operands,
                       broadcastOffset(index, e.batchB) * e.k * e.n;
     for (int64_t i = 0; i < e.m; ++i)
       for (int64_t j = 0; j < e.n; ++j) {
-        double sum = 0;
+        double sum = operands.size() > 2 ? operands[2].floats[j] : 0;
         for (int64_t p = 0; p < e.k; ++p)
           sum += (getTransposeA() ? a[p * e.m + i] : a[i * e.k + p]) *
                  (getTransposeB() ? b[j * e.k + p] : b[p * e.n + j]);
@@ -97,7 +104,12 @@ SmallVector<Value> MatMulOp::buildVjp(ImplicitLocOpBuilder &b,
   }
   Value dw = tb ? b.create<MatMulOp>(rowsC, rowsA, true, ta)
                 : b.create<MatMulOp>(rowsA, rowsC, !ta, false);
-  return {da, dw};
+  if (!getBias())
+    return {da, dw};
+  SmallVector<int64_t> rows(rankOf(dc) - 1);
+  std::iota(rows.begin(), rows.end(), 0);
+  Value sum = b.create<ReduceSumOp>(dc, b.getDenseI64ArrayAttr(rows));
+  return {da, dw, b.create<ReshapeOp>(sum, shapeOf(getBias()))};
 }
 
 double MatMulOp::getFlops() {
@@ -122,6 +134,20 @@ void MatMulOp::lower(OpBuilder &b, ValueRange inputs, ValueRange outputs) {
   b.create<exec::MatMulOp>(getLoc(), inputs, outputs, batch, m, e.n, e.k,
                            getTransposeA(), getTransposeB(), strideA, strideB,
                            batch > 1 ? m * e.n : 0);
+}
+
+// C + bias, a value for each column: libraries add it before they round.
+Value MatMulOp::buildWithEpilogue(ImplicitLocOpBuilder &b, Operation *next) {
+  auto add = dyn_cast<AddOp>(next);
+  if (!add || getBias() || add.getType() != getC().getType())
+    return nullptr;
+  Value bias = add->getOperand(add->getOperand(0) == getC() ? 1 : 0);
+  int64_t columns = shapeOf(getC()).back();
+  if (elementTypeOf(bias) != elementTypeOf(getC()) || rankOf(bias) == 0 ||
+      shapeOf(bias).back() != columns || numElements(shapeOf(bias)) != columns)
+    return nullptr;
+  return b.create<MatMulOp>(getA(), getB(), reshapeTo(b, bias, {columns}),
+                            getTransposeA(), getTransposeB());
 }
 
 } // namespace halftone::graph

@@ -33,7 +33,7 @@ struct FoldTransposes : OpRewritePattern<MatMulOp> {
     if (!a && !b)
       return failure();
     rewriter.replaceOpWithNewOp<MatMulOp>(
-        op, a ? a : op.getA(), b ? b : op.getB(),
+        op, a ? a : op.getA(), b ? b : op.getB(), op.getBias(),
         op.getTransposeA() != static_cast<bool>(a),
         op.getTransposeB() != static_cast<bool>(b));
     return success();
@@ -65,8 +65,8 @@ struct ExpandBatches : OpRewritePattern<MatMulOp> {
           b = expandBatch(rewriter, op.getLoc(), op.getB(), batch);
     if (a == op.getA() && b == op.getB())
       return failure();
-    rewriter.replaceOpWithNewOp<MatMulOp>(op, a, b, op.getTransposeA(),
-                                          op.getTransposeB());
+    rewriter.replaceOpWithNewOp<MatMulOp>(
+        op, a, b, op.getBias(), op.getTransposeA(), op.getTransposeB());
     return success();
   }
 };

@@ -1,16 +1,19 @@
 // Matrix products.
 include "compiler/graph/GraphBase.td"
 
-def Graph_MatMulOp : Graph_Op<"matmul", "Allow", [Differentiable, DeclareOpInterfaceMethods<LibraryOpInterface>]> {
+def Graph_MatMulOp : Graph_Op<"matmul", "Allow", [Differentiable, DeclareOpInterfaceMethods<LibraryOpInterface, ["buildWithEpilogue"]>]> {
   let summary = "Matrix product over the last two axes; leading axes are batches and broadcast (ONNX MatMul-13).";
   let description = [{
     `transpose_a` and `transpose_b` swap the last two axes of an operand first. Operands have rank >= 2; the importer's rank-1 form is reshaped.
+    `bias`, one value for each column, is added before the result is rounded; fusion gives it one.
     Canonicalization expands batch axes that broadcast into each other ([2,1,m,k] by [1,3,k,n]), which a library cannot stride over, and takes
     transposes of the last two axes into the flags.
   }];
-  let arguments = (ins FloatTensor:$a, FloatTensor:$b, DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
-                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+  let arguments = (ins FloatTensor:$a, FloatTensor:$b, Optional<FloatTensor>:$bias,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_a, DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
   let results = (outs FloatTensor:$c);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "bool":$transposeA, "bool":$transposeB),
+                            "build($_builder, $_state, a, b, ::mlir::Value(), transposeA, transposeB);">];
   let hasCanonicalizer = 1;
 }
 def Graph_GemmOp : Graph_Op<"gemm", "Allow", [Decomposable]> {

@@ -27,7 +27,7 @@ bool hasChannelsSecond(Operation *op) {
 
 /// Whether canonicalization would take something off the op first.
 bool isCanonical(Operation *op) {
-  if (op->getNumOperands() > 2) // a bias
+  if (isa<ConvOp>(op) && op->getNumOperands() > 2) // a bias
     return false;
   ArrayRef<int64_t> a = shapeOf(op->getOperand(0)),
                     b = shapeOf(op->getOperand(1));

@@ -20,6 +20,8 @@ std::vector<OpCase> productSamples() {
       {"matmul", "", {{{3, 4}}, {{4, 5}}}},
       {"matmul", "", {{{2, 3, 4}}, {{4, 5}}}},
       {"matmul", "transpose_b = true", {{{2, 3, 4}}, {{2, 5, 4}}}},
+      {"matmul", "", {{{2, 3, 4}}, {{2, 4, 5}}, {{5}}}},
+      {"matmul", "transpose_b = true", {{{2, 3, 4}}, {{5, 4}}, {{5}}}},
       {"matmul", "transpose_a = true", {{{4, 3}}, {{2, 4, 5}}}},
       {"matmul",
        "transpose_a = true, transpose_b = true",

@@ -68,6 +68,7 @@ TEST(MatMul, Refusals) {
       {{"matmul", "", {{{4}}, {{4, 5}}}}, "rank 2 or more"},
       {{"matmul", "", {{{3, 4}}, {{5, 4}}}}, "do not multiply"},
       {{"matmul", "", {{{2, 3, 4}}, {{3, 4, 5}}}}, "do not multiply"},
+      {{"matmul", "", {{{3, 4}}, {{4, 5}}, {{3}}}}, "each of 5 columns"},
   });
 }
 
