@@ -125,7 +125,7 @@ def main():
         for seed in (None, *range(options.starts)):
             start = moved(system.weights, seed)
             expected = system.losses(start, "fp32")
-            errors.append(np.max(np.abs(system.losses(start, precision) - expected) / np.abs(expected)))
+            errors.append(np.max(np.abs(system.losses(start, precision) - expected)))
         spread = np.sort(errors[1:])
         rows.append({"system": options.system, "precision": precision, "as_exported": errors[0], "min": spread[0],
                      "median": float(np.median(spread)), "max": spread[-1],
