@@ -49,6 +49,18 @@ TEST_P(Steps, OverflowSkipsTheWholeStep) {
   }
 }
 
+TEST(Products, AddTheBiasesOfLinearLayers) {
+  TemporaryFolder folder;
+  CompiledModel model(
+      referenceFlags("mlp", "raw20", "fp32", "sgd", folder.path));
+  ASSERT_TRUE(model);
+  int withBias = 0;
+  for (const Step &step : model.session->plan().train.steps)
+    if (auto *product = std::get_if<MatMul>(&step.kind))
+      withBias += product->bias;
+  EXPECT_EQ(withBias, 3);
+}
+
 class StepData : public testing::TestWithParam<const char *> {};
 
 TEST_P(StepData, IndicesOutsideTheTableAreRefused) {
