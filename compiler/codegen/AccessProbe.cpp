@@ -23,7 +23,6 @@ SmallVector<Value> Space::expand(OpBuilder &b, Location loc,
 AccessProbe::AccessProbe(graph::FusedOp fused, ArrayRef<int64_t> domain,
                          ArrayRef<unsigned> outputs)
     : fused(fused), domain(domain) {
-  MLIRContext *context = fused.getContext();
   Location loc = fused.getLoc();
   scratch = ModuleOp::create(loc);
   block = new Block();

@@ -35,7 +35,8 @@ protected:
     if (!exists("pid"))
       return;
     std::string pid = (folder / "pid").string();
-    std::system(("kill -9 $(cat " + pid + ") 2>/dev/null").c_str());
+    [[maybe_unused]] int status =
+        std::system(("kill -9 $(cat " + pid + ") 2>/dev/null").c_str());
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     fs::remove(pid);
   }

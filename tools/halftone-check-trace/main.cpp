@@ -5,6 +5,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/pipeline/Pipeline.h"
+#include "runtime/base/StandardStreams.h"
 #include "tools/halftone-check-trace/TraceCheck.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 using namespace halftone;
 
 int main(int argc, char **argv) {
+  runtime::holdStandardStreams();
   CLI::App app("halftone-check-trace: compares the steps of a trace with the "
                "host reference, each within one rounding of its output");
   std::string ir, folder, program = "train";

@@ -6,6 +6,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "runtime/base/StandardStreams.h"
 #include "tools/halftone-opt/ProgramPass.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -86,6 +87,7 @@ LogicalResult run(const std::string &in, const std::string &out,
 } // namespace
 
 int main(int argc, char **argv) {
+  halftone::runtime::holdStandardStreams();
   llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
   // Made before, they are destroyed after the check.
   llvm::outs();

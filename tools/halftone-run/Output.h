@@ -14,10 +14,9 @@ namespace halftone::run {
 
 using Json = nlohmann::ordered_json;
 
-/// Makes a standard stream that was closed at the start fail on use: the next
-/// file to be opened would get its number, and the output with it. A closed
-/// pipe is a failed write like any other from here on.
-void guardStreams();
+/// Makes writing to a closed pipe or beyond a file size limit a failed write
+/// like any other, from here on.
+void ignoreWriteSignals();
 
 /// Writes to stdout, at once.
 void put(std::string_view text);

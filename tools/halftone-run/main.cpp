@@ -2,6 +2,7 @@
 // halftone-run: trains and evaluates plans. Reads the command line; exit codes:
 // 0 done, 1 the run failed, 2 wrong usage or refused input, 130 interrupted
 // (after saving what there was).
+#include "runtime/base/StandardStreams.h"
 #include "tools/halftone-run/Commands.h"
 #include "tools/halftone-run/Flags.h"
 #include "tools/halftone-run/Output.h"
@@ -233,11 +234,12 @@ private:
 } // namespace halftone::run
 
 int main(int argc, char **argv) {
+  halftone::runtime::holdStandardStreams();
   halftone::run::shortenThreadWaits(argv);
   // The last resort: libraries report failures as values, the standard library
   // may still throw.
   try {
-    halftone::run::guardStreams();
+    halftone::run::ignoreWriteSignals();
     return halftone::run::CommandLine().run(argc, argv);
   } catch (const std::bad_alloc &) {
     halftone::run::putError("halftone-run: error: the machine's memory is used "

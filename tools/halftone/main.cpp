@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's command line: a table of subcommands, the files beside this
 // one do the work.
+#include "runtime/base/StandardStreams.h"
 #include "tools/halftone/CompileCommand.h"
 #include "tools/halftone/Inspect.h"
 #include "tools/halftone/Output.h"
@@ -37,6 +38,7 @@ int finishParse(const CLI::App &app, const CLI::ParseError &error) {
 } // namespace
 
 int main(int argc, char **argv) {
+  halftone::runtime::holdStandardStreams();
   CLI::App app("Compiles an ONNX model into a mixed-precision training plan.",
                "halftone");
   app.require_subcommand(1);

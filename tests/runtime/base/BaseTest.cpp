@@ -7,12 +7,16 @@
 #include "runtime/base/Float16.h"
 #include "runtime/base/Philox.h"
 #include "runtime/base/Sha256.h"
+#include "runtime/base/StandardStreams.h"
 #include "tests/runtime/TemporaryFolder.h"
 
+#include <cerrno>
 #include <cmath>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <limits>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace halftone::runtime;
 using halftone::test::TemporaryFolder;
@@ -184,4 +188,27 @@ TEST(MappedFile, RefusesWhatIsNoRegularFileWithoutWaiting) {
               "cannot read '" + path.string() + "': not a regular file");
   }
 }
+TEST(StandardStreams, KeepTheirNumbersFromFiles) {
+  auto child = [] {
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    holdStandardStreams();
+    char byte = 0;
+    bool fails = write(STDOUT_FILENO, &byte, 1) < 0 && errno == EBADF &&
+                 write(STDERR_FILENO, &byte, 1) < 0 && errno == EBADF &&
+                 read(STDIN_FILENO, &byte, 1) < 0 && errno == EBADF;
+    _exit(fails && open("/dev/null", O_RDONLY) > STDERR_FILENO ? 0 : 1);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+
+TEST(StandardStreams, StayWhatTheyAre) {
+  struct stat before{}, after{};
+  ASSERT_EQ(fstat(STDERR_FILENO, &before), 0);
+  holdStandardStreams();
+  ASSERT_EQ(fstat(STDERR_FILENO, &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+}
+
 } // namespace
