@@ -11,6 +11,7 @@ namespace {
 constexpr char kExport[] = "export the module with `tools/export_torch.py`, or "
                            "with `torch.onnx.export(module, batch, "
                            "\"model.onnx\", dynamo=True, optimize=False)`";
+constexpr char kConvert[] = "convert it with tf2onnx first";
 
 struct ForeignFormat {
   llvm::StringRef what, remedy, more = "";
@@ -18,7 +19,6 @@ struct ForeignFormat {
 
 /// What the first bytes say the file is; null if nothing known.
 std::optional<ForeignFormat> foreignFormat(llvm::StringRef bytes) {
-  constexpr char kConvert[] = "convert it with tf2onnx first";
   if (bytes.starts_with("PK\x03\x04"))
     return {{"a zip archive, most likely a PyTorch file (.pt, .pth)", kExport}};
   if (bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
