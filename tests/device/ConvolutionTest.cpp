@@ -19,8 +19,8 @@ constexpr Direction kDirections[] = {
 
 /// Three spatial dimensions, not dilated.
 Case solid(int64_t batch, int64_t channels, int64_t filters, int64_t group,
-           Shape input, Shape kernel, Shape strides, Shape padsBegin,
-           Shape padsEnd) {
+           const Shape &input, const Shape &kernel, const Shape &strides,
+           const Shape &padsBegin, const Shape &padsEnd) {
   return {batch,  channels, filters,   group,   input,
           kernel, strides,  padsBegin, padsEnd, {1, 1, 1}};
 }

@@ -35,9 +35,9 @@ class ProgramTest : public ::testing::Test {
 protected:
   void SetUp() override {
     ASSERT_TRUE(writePlan(makeLinearPlan(), folder / "linear.plan").ok());
-    std::vector<float> values;
-    for (int i = 0; i < 21; ++i)
-      values.push_back(static_cast<float>(i * i % 7));
+    std::vector<float> values(21);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i * i % 7);
     write("data.npz", values, 0);
     write("batch.npz", {1, 2, 3, 3, 4, 5}, 0);
     write("bad.npz", {1, 2, 3, 3, 4, 5}, 1);

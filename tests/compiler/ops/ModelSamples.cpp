@@ -170,7 +170,8 @@ std::vector<OpCase> poolSamples() {
 }
 
 std::vector<OpCase> normalizationSamples() {
-  auto batchNorm = [](const char *attributes, std::vector<int64_t> shape) {
+  auto batchNorm = [](const char *attributes,
+                      const std::vector<int64_t> &shape) {
     return OpCase{"batch_normalization",
                   attributes,
                   batchNormOperands(shape),
