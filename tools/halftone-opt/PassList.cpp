@@ -51,6 +51,15 @@ LogicalResult buildGradients(graph::ProgramOp program) {
   return success();
 }
 
+/// A pass that cannot fail, over every program.
+template <void (*change)(graph::ProgramOp)>
+LogicalResult changePrograms(ModuleOp module) {
+  return forEachProgram(module, [](graph::ProgramOp program) {
+    change(program);
+    return success();
+  });
+}
+
 LogicalResult lowerPrograms(ModuleOp module) {
   passes::KernelTable kernels(module);
   return forEachProgram(module, [&](graph::ProgramOp program) -> LogicalResult {
@@ -95,24 +104,14 @@ constexpr PassEntry kPasses[] = {
        return forEachProgram(module, passes::lowerComposites);
      }},
     {"halftone-fuse-epilogues", "Products take the addition of a bias in",
-     [](ModuleOp module) {
-       return forEachProgram(module, [](graph::ProgramOp program) {
-         passes::fuseEpilogues(program);
-         return success();
-       });
-     }},
+     changePrograms<passes::fuseEpilogues>},
     {"halftone-put-channels-last",
      "Convolutions, and what lies between them, with channels as last axis",
      [](ModuleOp module) {
        return forEachProgram(module, passes::putChannelsLast);
      }},
     {"halftone-split-reductions", "Long column reductions in two stages",
-     [](ModuleOp module) {
-       return forEachProgram(module, [](graph::ProgramOp program) {
-         passes::splitReductions(program);
-         return success();
-       });
-     }},
+     changePrograms<passes::splitReductions>},
     {"halftone-fuse", "Groups primitives into kernels",
      [](ModuleOp module) {
        return forEachProgram(module, [](graph::ProgramOp program) {
