@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution steps of all directions against sums in double.
-#include "tests/device/ConvolutionReference.h"
 #include "tests/device/DeviceTest.h"
-#include "tests/device/ProductBound.h"
+#include "tests/device/OneConvolution.h"
 
 #include <cmath>
 
@@ -74,67 +73,19 @@ const std::vector<Case> kCases = {
     {2, 8, 8, 1, {1, 6}, {3, 5}, {1, 1}, {1, 4}, {1, 0}, {1, 1}},
 };
 
-testing::Message describe(const Case &c, Direction direction, bool channelsLast,
-                          ElementType in, ElementType out) {
-  return testing::Message()
-         << c << " direction " << static_cast<int>(direction)
-         << (channelsLast ? " channels last " : " channels first ")
-         << elementName(in) << " to " << elementName(out);
-}
-
 class ConvolutionTest : public DeviceTest {
 protected:
-  /// A plan of one convolution, and its operands.
-  struct Convolved {
-    Convolved(const DeviceInfo &device) : plan(device) {}
-    TestPlan plan;
-    TestTensor left{}, right{};   ///< In the step's order.
-    size_t first, second, result; ///< Which of x, w and y they are.
-    uint32_t output;
-
-    /// Adds the terms to the sums of the results they belong to.
-    void addTerms(const Case &c, bool channelsLast, const TermFilter &filter,
-                  ExactSums &sums) const {
-      forEachTerm(c, channelsLast, filter, [&](size_t x, size_t w, size_t y) {
-        const size_t at[3] = {x, w, y};
-        sums.add(at[result], left.values[at[first]] * right.values[at[second]]);
-      });
-    }
-  };
-
-  Convolved build(const Case &c, Direction direction, bool channelsLast,
-                  ElementType in, ElementType out) {
-    std::vector<Shape> shapes = c.shapes(channelsLast);
-    Convolved made(device->info());
-    made.result = direction == Direction::Forward        ? 2
-                  : direction == Direction::DataGradient ? 0
-                                                         : 1;
-    // Inputs in the plan's order: x w, dy w, x dy.
-    made.first = direction == Direction::DataGradient ? 2 : 0;
-    made.second = 3 - made.first - made.result;
-    made.left = randomTensor(in, shapes[made.first], 1);
-    made.right = randomTensor(in, shapes[made.second], 2);
-    uint32_t a = made.plan.input(made.left), b = made.plan.input(made.right);
-    made.output = made.plan.output(out, shapes[made.result]);
-    Convolution step{direction,   c.group,      c.strides, c.padsBegin,
-                     c.dilations, channelsLast, false};
-    step.pads.insert(step.pads.end(), c.padsEnd.begin(), c.padsEnd.end());
-    made.plan.step("Conv_0", {a, b}, {made.output}, step);
-    return made;
-  }
-
   void check(const Case &c, Direction direction, bool channelsLast,
              ElementType in, ElementType out) {
-    SCOPED_TRACE(describe(c, direction, channelsLast, in, out));
-    Convolved made = build(c, direction, channelsLast, in, out);
-    ExactSums exact(made.plan.plan.buffers[made.output].elements);
-    made.addTerms(c, channelsLast, {}, exact);
+    OneConvolution::Form form{direction, channelsLast, in, out};
+    SCOPED_TRACE(testing::Message() << c << form);
+    OneConvolution made(device->info(), c, form);
     auto run = runPlan(made.plan);
     ASSERT_TRUE(run);
     auto before = *run->bytes(made.output);
     ASSERT_TRUE(run->runAll().ok());
     EXPECT_EQ(*run->bytes(made.output), before) << "a second run differs";
-    EXPECT_TRUE(withinOneRounding(*run->read(made.output), exact));
+    EXPECT_TRUE(withinOneRounding(*run->read(made.output), made.exact()));
     EXPECT_TRUE(*run->gapsUntouched());
   }
 
@@ -142,9 +93,9 @@ protected:
   /// float32 sums (bfloat16: one rounding) leave: TF32 exceeds it.
   void checkSamples(const Case &c, Direction direction, bool channelsLast,
                     ElementType type, ElementType out) {
-    SCOPED_TRACE(describe(c, direction, channelsLast, type, out));
-    Convolved made = build(c, direction, channelsLast, type, out);
-    ExactSums exact(made.plan.plan.buffers[made.output].elements);
+    OneConvolution::Form form{direction, channelsLast, type, out};
+    SCOPED_TRACE(testing::Message() << c << form);
+    OneConvolution made(device->info(), c, form);
     TermFilter filter;
     if (direction != Direction::WeightGradient)
       filter.pictures = {c.batch - 1};
@@ -152,7 +103,7 @@ protected:
       filter.filters = {0, c.filters - 1};
     if (direction != Direction::Forward)
       filter.channels = {0, c.channels / c.group - 1};
-    made.addTerms(c, channelsLast, filter, exact);
+    ExactSums exact = made.exact(filter);
     auto run = runPlan(made.plan);
     ASSERT_TRUE(run);
     TestTensor results = *run->read(made.output);

@@ -3,9 +3,8 @@
 // among many kernels, and some of them are wrong. HALFTONE_RANDOM_CASES sets
 // how many (for a search on new hardware or with a new library).
 #include "runtime/base/Philox.h"
-#include "tests/device/ConvolutionReference.h"
 #include "tests/device/DeviceTest.h"
-#include "tests/device/ProductBound.h"
+#include "tests/device/OneConvolution.h"
 
 #include <cstdlib>
 
@@ -58,48 +57,13 @@ ConvolutionCase drawConvolution(Draw &draw) {
 
 class RandomCasesTest : public DeviceTest {
 protected:
-  /// A copy of `tensor` in memory that starts `shift` elements after an aligned
-  /// address.
-  static uint32_t shifted(TestPlan &plan, const TestTensor &tensor,
-                          int64_t shift) {
-    TestTensor padded{tensor.type,
-                      {static_cast<int64_t>(tensor.values.size()) + shift},
-                      std::vector<double>(static_cast<size_t>(shift))};
-    padded.values.insert(padded.values.end(), tensor.values.begin(),
-                         tensor.values.end());
-    return plan.view(plan.input(padded), static_cast<uint64_t>(shift),
-                     tensor.shape);
-  }
-
-  void checkConvolution(const ConvolutionCase &c, Direction direction,
-                        bool last, ElementType type, int64_t shift) {
-    SCOPED_TRACE(testing::Message()
-                 << c << " direction " << static_cast<int>(direction)
-                 << (last ? " channels last " : " channels first ")
-                 << elementName(type) << " shift " << shift);
-    std::vector<Shape> shapes = c.shapes(last);
-    size_t result = direction == Direction::Forward        ? 2
-                    : direction == Direction::DataGradient ? 0
-                                                           : 1;
-    size_t first = direction == Direction::DataGradient ? 2 : 0;
-    size_t second = 3 - first - result;
-    TestTensor left = randomTensor(type, shapes[first], 1);
-    TestTensor right = randomTensor(type, shapes[second], 2);
-    TestPlan plan(device->info());
-    uint32_t a = shifted(plan, left, shift), b = shifted(plan, right, shift);
-    uint32_t y = plan.output(type, shapes[result]);
-    Convolution step{direction,   c.group, c.strides, c.padsBegin,
-                     c.dilations, last,    false};
-    step.pads.insert(step.pads.end(), c.padsEnd.begin(), c.padsEnd.end());
-    plan.step("Conv_0", {a, b}, {y}, step);
-    auto run = runPlan(plan);
+  void checkConvolution(const ConvolutionCase &c,
+                        const OneConvolution::Form &form) {
+    SCOPED_TRACE(testing::Message() << c << form);
+    OneConvolution made(device->info(), c, form);
+    auto run = runPlan(made.plan);
     ASSERT_TRUE(run);
-    ExactSums exact(*elementCount(shapes[result]));
-    forEachTerm(c, last, {}, [&](size_t x, size_t w, size_t out) {
-      const size_t at[3] = {x, w, out};
-      exact.add(at[result], left.values[at[first]] * right.values[at[second]]);
-    });
-    EXPECT_TRUE(withinOneRounding(*run->read(y), exact));
+    EXPECT_TRUE(withinOneRounding(*run->read(made.output), made.exact()));
     EXPECT_TRUE(*run->gapsUntouched());
   }
 
@@ -129,10 +93,10 @@ protected:
                b = randomTensor(type, {p.batch * k * n}, 2),
                bias = randomTensor(type, {n}, 3);
     TestPlan plan(device->info());
-    std::vector<uint32_t> inputs{shifted(plan, a, shift),
-                                 shifted(plan, b, shift)};
+    std::vector<uint32_t> inputs{plan.shifted(a, shift),
+                                 plan.shifted(b, shift)};
     if (p.bias)
-      inputs.push_back(shifted(plan, bias, shift));
+      inputs.push_back(plan.shifted(bias, shift));
     uint32_t whole = plan.output(type, {p.batch * m * n + shift});
     uint32_t c =
         plan.view(whole, static_cast<uint64_t>(shift), {p.batch * m * n});
@@ -167,7 +131,7 @@ TEST_P(RandomCasesTest, Convolutions) {
                                 Direction::WeightGradient})
       for (bool last : {false, true})
         for (ElementType type : {F32, F16, BF16})
-          checkConvolution(c, direction, last, type, shift);
+          checkConvolution(c, {direction, last, type, type, shift});
   }
 }
 

@@ -59,6 +59,17 @@ uint32_t TestPlan::view(uint32_t buffer, uint64_t first, Shape shape) {
   return static_cast<uint32_t>(plan.buffers.size() - 1);
 }
 
+uint32_t TestPlan::shifted(const TestTensor &tensor, int64_t elements) {
+  if (elements == 0)
+    return input(tensor);
+  TestTensor padded{tensor.type,
+                    {static_cast<int64_t>(tensor.values.size()) + elements},
+                    std::vector<double>(static_cast<size_t>(elements))};
+  padded.values.insert(padded.values.end(), tensor.values.begin(),
+                       tensor.values.end());
+  return view(input(padded), static_cast<uint64_t>(elements), tensor.shape);
+}
+
 void TestPlan::step(std::string node, std::vector<uint32_t> inputs,
                     std::vector<uint32_t> outputs,
                     std::variant<Launch, MatMul, Convolution, Copy> kind) {
@@ -119,6 +130,10 @@ Result<std::vector<std::byte>> TestRun::download(uint64_t offset,
                       static_cast<std::byte *>(arena.data()) + offset, bytes));
   HALFTONE_RETURN_IF_ERROR(device.synchronize());
   return content;
+}
+
+void *TestRun::address(uint32_t buffer) const {
+  return static_cast<std::byte *>(arena.data()) + plan->buffers[buffer].offset;
 }
 
 Result<std::vector<std::byte>> TestRun::bytes(uint32_t buffer) {

@@ -23,6 +23,8 @@ public:
   uint32_t output(ElementType type, Shape shape);
   /// A view of `elements` of another buffer from element `first` on.
   uint32_t view(uint32_t buffer, uint64_t first, Shape shape);
+  /// A buffer with content that starts `elements` after an aligned address.
+  uint32_t shifted(const TestTensor &tensor, int64_t elements);
 
   void step(std::string node, std::vector<uint32_t> inputs,
             std::vector<uint32_t> outputs,
@@ -45,6 +47,7 @@ public:
   Status run(size_t begin, size_t end);
   Status runAll() { return run(0, plan->train.steps.size()); }
 
+  void *address(uint32_t buffer) const;
   Result<std::vector<std::byte>> bytes(uint32_t buffer);
   Result<TestTensor> read(uint32_t buffer);
   /// Whether all memory between buffers is as it was at the start.

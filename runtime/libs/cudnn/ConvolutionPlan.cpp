@@ -110,39 +110,6 @@ Result<std::vector<Descriptor>> describeGraph(const Library &library,
   return parts;
 }
 
-bool isAllowed(cudnnBackendNumericalNote_t note, const Problem &problem) {
-  switch (note) {
-  case CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP:
-    return true;
-  case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: {
-    // Tensor cores take float32 operands as TF32.
-    Role result = problem.result();
-    for (Role role : {X, W, Y})
-      if (role != result && problem.tensors[role].type == ElementType::F32 &&
-          !problem.tf32 && !problem.fitsTf32)
-        return false;
-    return true;
-  }
-  case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
-    return problem.tf32;
-  default:
-    return false;
-  }
-}
-
-bool isAllowed(Descriptor &config, const Problem &problem) {
-  std::vector<Descriptor> engines = config.getDescriptors(
-      CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
-  if (engines.empty())
-    return false;
-  auto notes = engines[0].get<cudnnBackendNumericalNote_t>(
-      CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
-  return engines[0].status("").ok() &&
-         std::ranges::all_of(notes, [&](cudnnBackendNumericalNote_t note) {
-           return isAllowed(note, problem);
-         });
-}
-
 /// The plan of an engine's configuration and the bytes it wants; none where it
 /// does not build or wants too many.
 std::optional<std::pair<Descriptor, uint64_t>>
@@ -160,9 +127,13 @@ planOf(const Library &library, cudnnHandle_t handle, const Descriptor &config) {
 
 } // namespace
 
-Result<std::shared_ptr<ConvolutionPlan>> buildPlan(const Library &library,
-                                                   cudnnHandle_t handle,
-                                                   const Problem &problem) {
+bool isAllowed(const EngineConfig &config, const Problem &problem) {
+  return isExact(config, problem) && !races(config, problem);
+}
+
+Result<std::shared_ptr<ConvolutionPlan>>
+buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
+          const std::function<EngineFilter> &filter) {
   auto parts = describeGraph(library, handle, problem);
   HALFTONE_RETURN_IF_ERROR(parts);
   size_t offered = 0;
@@ -173,19 +144,20 @@ Result<std::shared_ptr<ConvolutionPlan>> buildPlan(const Library &library,
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
     if (!heuristics.finalize("").ok())
       continue;
-    for (Descriptor &config : heuristics.getDescriptors(
+    for (Descriptor &offer : heuristics.getDescriptors(
              CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
              kMaxOffers)) {
       ++offered;
-      if (!isAllowed(config, problem))
+      auto config = readEngineConfig(offer);
+      if (!config.ok() || !filter(*config, problem))
         continue;
-      auto plan = planOf(library, handle, config);
+      auto plan = planOf(library, handle, offer);
       if (!plan)
         continue;
-      parts->push_back(std::move(config));
+      parts->push_back(std::move(offer));
       parts->push_back(std::move(plan->first));
       return std::make_shared<ConvolutionPlan>(
-          ConvolutionPlan{std::move(*parts), plan->second});
+          ConvolutionPlan{std::move(*parts), plan->second, std::move(*config)});
     }
   }
   return unsupported(fmt::format(

@@ -2,62 +2,33 @@
 // One convolution as a graph of cuDNN, and the engine chosen for it.
 #pragma once
 
-#include "runtime/libs/StepGeometry.h"
-#include "runtime/libs/cudnn/Descriptor.h"
+#include "runtime/libs/cudnn/EngineConfig.h"
 
-#include <array>
-#include <map>
+#include <functional>
 #include <memory>
 
 namespace halftone::runtime::cudnn {
-
-/// A tensor as cuDNN takes it: sizes in the order N, C, spatial (filters: M,
-/// C / group, kernel), whatever lies where in memory.
-struct Tensor {
-  ElementType type;
-  std::vector<int64_t> sizes, strides; ///< In elements.
-  int64_t alignment;                   ///< Of its address, in bytes.
-
-  auto operator<=>(const Tensor &) const = default;
-};
-
-enum Role : size_t { X, W, Y };
-
-inline Role resultOf(Convolution::Direction direction) {
-  return direction == Convolution::Direction::Forward        ? Y
-         : direction == Convolution::Direction::DataGradient ? X
-                                                             : W;
-}
-
-/// Everything a plan depends on but the library and the GPU.
-struct Problem {
-  Convolution::Direction direction;
-  std::array<Tensor, 3> tensors; ///< By Role.
-  std::vector<int64_t> strides, padsBegin, padsEnd, dilations;
-  bool tf32;
-  /// Float32 operands hold numbers of a low type, which TF32 holds as well:
-  /// tensor cores form exact products of them.
-  bool fitsTf32;
-
-  auto operator<=>(const Problem &) const = default;
-
-  Role result() const { return resultOf(direction); }
-};
 
 /// An executable plan; its tensors' ids are their roles.
 struct ConvolutionPlan {
   /// What the plan was made from, so that it lasts as long; the plan is last.
   std::vector<Descriptor> parts;
   uint64_t workspaceBytes;
+  EngineConfig engine;
 
   cudnnBackendDescriptor_t get() const { return parts.back().get(); }
 };
 
-/// Asks cuDNN's heuristics, and of what they offer takes the first engine that
-/// computes in float32 or by exact products of numbers of low types, repeats
-/// bit for bit, and builds: no TF32 unless allowed, no Winograd, no FFT, no
-/// down-conversion. Fails (StatusCode::Unsupported) where none is left.
+using EngineFilter = bool(const EngineConfig &, const Problem &);
+
+/// What plans use: exact, repeatable and free of races.
+bool isAllowed(const EngineConfig &config, const Problem &problem);
+
+/// Asks cuDNN's heuristics, and of the engines they offer takes the first that
+/// `filter` lets pass and that builds. Fails (StatusCode::Unsupported) where
+/// there is none.
 Result<std::shared_ptr<ConvolutionPlan>>
-buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem);
+buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
+          const std::function<EngineFilter> &filter = isAllowed);
 
 } // namespace halftone::runtime::cudnn

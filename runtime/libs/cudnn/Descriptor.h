@@ -35,6 +35,9 @@ struct AttributeType<cudnnBackendHeurMode_t>
 template <>
 struct AttributeType<cudnnBackendNumericalNote_t>
     : AttributeTypeIs<CUDNN_TYPE_NUMERICAL_NOTE> {};
+template <>
+struct AttributeType<cudnnBackendKnobType_t>
+    : AttributeTypeIs<CUDNN_TYPE_KNOB_TYPE> {};
 
 /// Keeps the first failure; everything after it does nothing until finalize()
 /// or status() reports it.
