@@ -39,6 +39,7 @@ public:
 
 private:
   void choose();
+  void placeThreads();
   void emitLevel(ArrayRef<Operation *> reductions);
   SmallVector<Value> acrossWarps(Accumulator &accumulator,
                                  ArrayRef<Value> partial);
@@ -96,8 +97,7 @@ void CudaColumns::choose() {
     warps /= 2;
 }
 
-LogicalResult CudaColumns::emit() {
-  choose();
+void CudaColumns::placeThreads() {
   kernel.info.schedule = "column";
   int64_t across = llvm::divideCeil(columns, kWarp * length);
   s.launch(nest.rows() / columns * across, warps * kWarp);
@@ -115,7 +115,11 @@ LogicalResult CudaColumns::emit() {
   Value first = s.mul(unit, s.constantIndex(length));
   for (int64_t l = 0; l < length; ++l)
     position.push_back(l ? s.add(first, s.constantIndex(l)) : first);
+}
 
+LogicalResult CudaColumns::emit() {
+  choose();
+  placeThreads();
   for (size_t level = 0; level < plan.levels.size(); ++level) {
     pullRowValues(level);
     emitLevel(plan.levels[level]);

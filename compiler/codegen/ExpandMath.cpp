@@ -34,18 +34,20 @@ void fuseMultiplyAdd(Operation *op) {
     return;
   bool isSub = isa<arith::SubFOp>(op);
   ImplicitLocOpBuilder b(op->getLoc(), op);
+  auto negated = [&](Value v) -> Value {
+    return isSub ? b.create<arith::NegFOp>(v) : v;
+  };
   Value left = op->getOperand(0), right = op->getOperand(1), fused;
-  auto product = fusable(left);
-  if (product) {
-    Value z = isSub ? b.create<arith::NegFOp>(right).getResult() : right;
-    fused = b.create<math::FmaOp>(product.getLhs(), product.getRhs(), z);
-  } else if ((product = fusable(right))) {
-    Value x = product.getLhs();
-    x = isSub ? b.create<arith::NegFOp>(x).getResult() : x;
-    fused = b.create<math::FmaOp>(x, product.getRhs(), left);
-  } else {
+  arith::MulFOp first = fusable(left), second = fusable(right);
+  arith::MulFOp product = first ? first : second;
+  if (!product)
     return;
-  }
+  if (first)
+    fused =
+        b.create<math::FmaOp>(first.getLhs(), first.getRhs(), negated(right));
+  else
+    fused =
+        b.create<math::FmaOp>(negated(second.getLhs()), second.getRhs(), left);
   op->getResult(0).replaceAllUsesWith(fused);
   op->erase();
   product->erase();

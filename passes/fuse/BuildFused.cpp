@@ -90,11 +90,8 @@ Location jointLocation(ArrayRef<Operation *> members) {
   return FusedLoc::get(members.front()->getContext(), locations);
 }
 
-} // namespace
-
-LogicalResult buildFused(FusionGroup &group, const FusionPlan &plan,
-                         bool inlineMaps) {
-  // Members without users left, last first.
+/// In program order, after erasing those that nobody uses (any more).
+SmallVector<Operation *> usedMembers(FusionGroup &group) {
   SmallVector<Operation *> members(group.ops.begin(), group.ops.end());
   llvm::sort(members,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -105,9 +102,12 @@ LogicalResult buildFused(FusionGroup &group, const FusionPlan &plan,
       group.ops.remove(op);
       op->erase();
     }
-  if (members.empty())
-    return success();
+  return members;
+}
 
+/// Results that are used outside the group.
+SmallVector<Value> outputsOf(const FusionGroup &group,
+                             ArrayRef<Operation *> members) {
   SmallVector<Value> outputs;
   for (Operation *op : members)
     for (Value result : op->getResults())
@@ -115,7 +115,17 @@ LogicalResult buildFused(FusionGroup &group, const FusionPlan &plan,
             return !group.ops.contains(user);
           }))
         outputs.push_back(result);
+  return outputs;
+}
 
+} // namespace
+
+LogicalResult buildFused(FusionGroup &group, const FusionPlan &plan,
+                         bool inlineMaps) {
+  SmallVector<Operation *> members = usedMembers(group);
+  if (members.empty())
+    return success();
+  SmallVector<Value> outputs = outputsOf(group, members);
   OpBuilder b(members.back());
   SmallVector<Type> types = llvm::to_vector(ValueRange(outputs).getTypes());
   auto fused = b.create<FusedOp>(jointLocation(members), types, ValueRange{},
