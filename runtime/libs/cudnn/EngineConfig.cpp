@@ -86,7 +86,7 @@ bool isExact(const EngineConfig &config, const Problem &problem) {
 /// An engine for data gradients on sm_90, strided ones above all, has kernels
 /// of one warp group and of two, by tile. In every one of one warp group
 /// compute-sanitizer's racecheck finds shared memory read that is not ordered
-/// behind its write; in those of two, and in all other engines, nothing.
+/// behind its write; in those of two it finds nothing.
 bool races(const EngineConfig &config, const Problem &problem) {
   constexpr int64_t kStridedSm90 = 73;
   // 256x128, 128x256 and 256x32, of two warp groups.
