@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/InferTypes.h"
+#include "frontends/onnx/Operators.h"
 #include "frontends/onnx/VerifyModel.h"
 #include "onnx/shape_inference/implementation.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace halftone::onnx_frontend {
 
@@ -18,6 +20,36 @@ static InferredType toInferred(const onnx::TypeProto &type) {
   }
   out.shape = std::move(shape);
   return out;
+}
+
+/// Up to opset 21 ONNX's inference counts windows that start in the padding
+/// behind the input where a pool has `ceil_mode`, unlike its own text, its
+/// reference implementation and PyTorch (mended with version 22 of the pools).
+/// Nothing is known of what depends on such a node's result.
+static void forgetMiscounted(const onnx::ModelProto &model,
+                             llvm::StringMap<InferredType> &types) {
+  constexpr int64_t kMendedOpset = 22;
+  if (opsetVersion(model) >= kMendedOpset)
+    return;
+  auto isCeiled = [](const onnx::NodeProto &node) {
+    return llvm::any_of(node.attribute(), [](const auto &attribute) {
+      return attribute.name() == "ceil_mode" && attribute.i() != 0;
+    });
+  };
+  llvm::StringSet<> doubtful;
+  // Nodes need not be in order.
+  size_t before;
+  do {
+    before = doubtful.size();
+    for (const onnx::NodeProto &node : model.graph().node())
+      if (isCeiled(node) ||
+          llvm::any_of(node.input(), [&](const std::string &name) {
+            return doubtful.contains(name);
+          }))
+        for (const std::string &name : node.output())
+          if (doubtful.insert(name).second)
+            types[name].shape.reset();
+  } while (doubtful.size() != before);
 }
 
 std::optional<llvm::StringMap<InferredType>>
@@ -55,6 +87,7 @@ inferTypes(const onnx::ModelProto &light, llvm::ArrayRef<InputShape> inputs,
       types[value.name()] = toInferred(value.type());
   for (const auto &tensor : graph.initializer())
     types[tensor.name()].onnxType = tensor.data_type();
+  forgetMiscounted(model, types);
   return types;
 }
 

@@ -8,7 +8,7 @@ namespace halftone::onnx_frontend {
 
 struct InferredType {
   int32_t onnxType = 0;
-  /// Only where ONNX knows every dimension.
+  /// Only where ONNX knows every dimension, and counts right.
   std::optional<llvm::SmallVector<int64_t>> shape;
 };
 
