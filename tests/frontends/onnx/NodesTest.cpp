@@ -92,7 +92,7 @@ TEST_F(NodesTest, identityVanishes) {
 }
 
 TEST_F(NodesTest, matMulOfVectors) {
-  for (auto [graph, shape] :
+  for (const auto &[graph, shape] :
        std::vector<std::pair<std::string, std::vector<int64_t>>>{
            {"g (float[3] x, float[3] w) => (float y) { y = MatMul(x, w) }", {}},
            {"g (float[3] x, float[3,5] w) => (float[5] y) { y = MatMul(x, w) }",
