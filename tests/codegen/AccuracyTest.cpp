@@ -37,7 +37,7 @@ std::vector<float> samples(double limit) {
       x.push_back(f);
   for (int64_t i = 0; static_cast<int64_t>(x.size()) < kCount; ++i)
     x.push_back(
-        static_cast<float>(-20 + 40.0 * static_cast<double>(i) / (kCount / 2)));
+        static_cast<float>(-20 + 80.0 * static_cast<double>(i) / kCount));
   return x;
 }
 

@@ -77,6 +77,7 @@ bool KernelModule::compile() {
   code = std::move(*generated);
   std::vector<runtime::Module> modules{{code.code}};
   std::vector<runtime::Kernel> table;
+  table.reserve(code.kernels.size());
   for (const codegen::KernelInfo &k : code.kernels)
     table.push_back({k.name, 0, k.workItems, k.grain, k.grid, k.block,
                      k.sharedBytes, k.schedule});
@@ -126,12 +127,14 @@ std::vector<HostTensor> KernelModule::run(const std::vector<HostTensor> &inputs,
                                           std::vector<int64_t> cuts,
                                           unsigned i) {
   std::vector<std::vector<std::byte>> memory;
+  memory.reserve(inputs.size() + fused(i).getOutputs().size());
   for (const HostTensor &input : inputs)
     memory.push_back(*reference::encodeRaw(input));
   for (Value out : fused(i).getOutputs())
     memory.push_back(*reference::encodeRaw(
         HostTensor(cast<RankedTensorType>(out.getType()))));
   std::vector<void *> buffers;
+  buffers.reserve(memory.size());
   for (auto &bytes : memory)
     buffers.push_back(bytes.data());
   cuts.insert(cuts.begin(), 0);
