@@ -15,7 +15,7 @@ bool may(arith::FastMathFlags flags, arith::FastMathFlags flag) {
 }
 
 /// The product that may be fused into a sum: nothing else reads it, so that no
-/// result is computed twice in two ways.
+/// result is computed twice in two ways (Pull sees to readers in other passes).
 arith::MulFOp fusable(Value v) {
   auto product = v.getDefiningOp<arith::MulFOp>();
   return product && product->hasOneUse() &&

@@ -58,6 +58,15 @@ Value splatConstant(OpBuilder &b, Location loc, DenseElementsAttr value) {
   return b.create<arith::ConstantOp>(loc, IntegerAttr::get(scalar, i));
 }
 
+/// A product with several readers is the same number for all of them, in every
+/// pass of the kernel: none may take it unrounded into a multiply-add.
+void keepRounding(Value scalar) {
+  auto product = scalar.getDefiningOp<arith::MulFOp>();
+  if (product)
+    product.setFastmath(arith::bitEnumClear(product.getFastmath(),
+                                            arith::FastMathFlags::contract));
+}
+
 bool encloses(Block *outer, Block *inner) {
   return outer == inner ||
          (inner->getParentOp() &&
@@ -137,7 +146,10 @@ Value Pull::emitOp(OpBuilder &b, OpResult v, ValueRange index) {
       operands.push_back(at(builder.b, operand,
                             builder.broadcastIndex(index, shapeOf(operand))));
     // Between floats a cast is nothing here: only stores round.
-    return scalarOp.emitScalar(builder, operands);
+    Value scalar = scalarOp.emitScalar(builder, operands);
+    if (!v.hasOneUse())
+      keepRounding(scalar);
+    return scalar;
   }
   if (auto elementOp = dyn_cast<ElementOpInterface>(op)) {
     OperandLoader loader(*this, b, op);

@@ -93,6 +93,15 @@ struct Rows {
         "%y, %mean, %sd", full(storage) + ", " + row() + ", " + row(),
         attributes());
   }
+  /// A product less its own largest.
+  std::string shiftedProduct() const {
+    return kernelText("shifted", "reduction",
+                      "%x: " + full(storage) + ", %z: " + full("f32"),
+                      widen() + binary("product", "mul", "w", "z", false) +
+                          reduce("max", "reduce_max", "product") +
+                          binary("shifted", "sub", "product", "max", true),
+                      "%shifted", full("f32"), attributes());
+  }
   std::string sums() const {
     return kernelText("sums", "reduction",
                       "%x: " + full(storage) + ", %z: " + full(storage),
@@ -154,6 +163,22 @@ protected:
 TEST_P(Reduction, Softmax) { check(GetParam().softmax(), 6, 1e-6); }
 TEST_P(Reduction, Normalize) { check(GetParam().normalize(), 8, 0.1); }
 TEST_P(Reduction, TwoSumsAtOnce) { check(GetParam().sums(), 2, 20); }
+
+// Whatever the pass, the product is the same number: the largest differs from
+// itself by nothing.
+TEST_P(Reduction, ProductsAreTheSameInEveryPass) {
+  KernelModule module(GetParam().shiftedProduct());
+  ASSERT_TRUE(module.compile()) << module.diagnostic;
+  std::vector<HostTensor> inputs;
+  for (mlir::Value v : module.fused().getInputs())
+    inputs.push_back(randomTensor(v.getType(), 17 + inputs.size()));
+  int64_t rows = graph::numElements(GetParam().shape);
+  for (int64_t axis : GetParam().axes)
+    rows /= GetParam().shape[axis];
+  HostTensor shifted = module.run(inputs)[0];
+  EXPECT_GE(llvm::count(shifted.floats, 0.0), rows);
+  EXPECT_LE(*llvm::max_element(shifted.floats), 0.0);
+}
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Reduction, ::testing::ValuesIn(kRows));
 
