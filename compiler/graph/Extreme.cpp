@@ -8,17 +8,21 @@ using namespace mlir;
 
 namespace halftone::graph {
 
+int64_t integerLimit(Type type, bool greatest) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits == 1) // Booleans are not signed.
+    return greatest;
+  APInt limit = greatest ? APInt::getSignedMaxValue(bits)
+                         : APInt::getSignedMinValue(bits);
+  return limit.getSExtValue();
+}
+
 static Value emitLimit(ScalarBuilder &b, Type type, bool greatest) {
   if (isa<FloatType>(type)) {
     double infinity = std::numeric_limits<double>::infinity();
     return b.constant(greatest ? infinity : -infinity);
   }
-  unsigned bits = type.getIntOrFloatBitWidth();
-  if (bits == 1) // Booleans are not signed.
-    return b.constantInt(greatest, type);
-  APInt limit = greatest ? APInt::getSignedMaxValue(bits)
-                         : APInt::getSignedMinValue(bits);
-  return b.constantInt(limit.getSExtValue(), type);
+  return b.constantInt(integerLimit(type, greatest), type);
 }
 
 Value emitLeast(ScalarBuilder &b, Type elementType) {

@@ -6,6 +6,10 @@
 
 namespace halftone::graph {
 
+/// The least or the greatest number of an integer type, read as signed but for
+/// booleans.
+int64_t integerLimit(mlir::Type type, bool greatest);
+
 /// The least number of a kernel's scalar for elements of type `elementType`
 /// (where a maximum starts), or the greatest one.
 mlir::Value emitLeast(ScalarBuilder &b, mlir::Type elementType);

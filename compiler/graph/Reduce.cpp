@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/graph/Reduce.h"
 #include "compiler/graph/BroadcastShape.h"
-#include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
 
 using namespace mlir;
@@ -32,30 +31,6 @@ LogicalResult inferReduction(std::optional<Location> location, Value data,
       shape.push_back(1);
   }
   types.push_back(RankedTensorType::get(shape, input.getElementType()));
-  return success();
-}
-
-LogicalResult evaluateReduction(Operation *op, const HostTensor &data,
-                                ArrayRef<int64_t> axes,
-                                SmallVectorImpl<HostTensor> &results,
-                                double init,
-                                function_ref<double(double, double)> combine,
-                                function_ref<double(double, int64_t)> finish) {
-  HostTensor out = resultTensor(op);
-  SmallVector<int64_t> kept(data.getShape());
-  for (int64_t axis : axes)
-    kept[axis] = 1;
-  std::vector<double> accumulators(out.size(), init);
-  SmallVector<int64_t> index(data.getRank(), 0);
-  for (int64_t i = 0, n = data.size(); i < n; ++i) {
-    double &accumulator = accumulators[broadcastOffset(index, kept)];
-    accumulator = combine(accumulator, data.asDouble(i));
-    nextIndex(index, data.getShape());
-  }
-  int64_t count = out.size() ? data.size() / out.size() : 0;
-  for (int64_t i = 0; i < out.size(); ++i)
-    out.set(i, finish(accumulators[i], count));
-  results.push_back(std::move(out));
   return success();
 }
 

@@ -2,6 +2,7 @@
 // Pools over all spatial axes: reductions that keep those axes.
 #include "compiler/graph/Evaluate.h"
 #include "compiler/graph/GraphOps.h"
+#include "compiler/graph/WrappingInteger.h"
 #include <cmath>
 
 using namespace mlir;
@@ -33,11 +34,12 @@ LogicalResult GlobalAveragePoolOp::inferReturnTypes(
 LogicalResult
 GlobalAveragePoolOp::evaluate(ArrayRef<HostTensor> operands,
                               SmallVectorImpl<HostTensor> &results) {
-  return evaluateReduction(*this, operands[0], spatialAxes(getX()), results,
-                           0.0, std::plus<double>(),
-                           [](double sum, int64_t count) {
-                             return sum / static_cast<double>(count);
-                           });
+  return evaluateReduction(
+      *this, operands[0], spatialAxes(getX()), results, 0.0,
+      [](auto sum, auto x) { return wrappingAdd(sum, x); },
+      [](auto sum, int64_t count) {
+        return sum / static_cast<decltype(sum)>(count);
+      });
 }
 
 SmallVector<Value> GlobalAveragePoolOp::decompose(ImplicitLocOpBuilder &b) {
@@ -53,12 +55,10 @@ LogicalResult GlobalMaxPoolOp::inferReturnTypes(
 
 LogicalResult GlobalMaxPoolOp::evaluate(ArrayRef<HostTensor> operands,
                                         SmallVectorImpl<HostTensor> &results) {
-  auto larger = [](double a, double x) {
-    return std::isnan(a) || a > x ? a : x;
-  };
+  auto larger = [](auto a, auto x) { return std::isnan(a) || a > x ? a : x; };
   return evaluateReduction(*this, operands[0], spatialAxes(getX()), results,
                            -std::numeric_limits<double>::infinity(), larger,
-                           [](double max, int64_t) { return max; });
+                           [](auto max, int64_t) { return max; });
 }
 
 SmallVector<Value> GlobalMaxPoolOp::decompose(ImplicitLocOpBuilder &b) {

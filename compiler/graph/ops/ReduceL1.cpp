@@ -3,6 +3,7 @@
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -12,8 +13,10 @@ LogicalResult ReduceL1Op::evaluate(ArrayRef<HostTensor> operands,
                                    SmallVectorImpl<HostTensor> &results) {
   return evaluateReduction(
       *this, operands[0], getReducedAxes(), results, 0,
-      [](double sum, double x) { return sum + std::abs(x); },
-      [](double x, int64_t) { return x; });
+      [](auto sum, auto x) {
+        return wrappingAdd(sum, x < 0 ? wrappingNeg(x) : x);
+      },
+      [](auto x, int64_t) { return x; });
 }
 
 Value ReduceL1Op::emitInit(ScalarBuilder &b) {

@@ -5,6 +5,7 @@
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 #include "compiler/graph/TensorMath.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -14,8 +15,8 @@ LogicalResult ReduceL2Op::evaluate(ArrayRef<HostTensor> operands,
                                    SmallVectorImpl<HostTensor> &results) {
   return evaluateReduction(
       *this, operands[0], getReducedAxes(), results, 0,
-      [](double sum, double x) { return sum + x * x; },
-      [](double sum, int64_t) { return std::sqrt(sum); });
+      [](auto sum, auto x) { return wrappingAdd(sum, wrappingMul(x, x)); },
+      [](auto sum, int64_t) { return std::sqrt(static_cast<double>(sum)); });
 }
 
 Value ReduceL2Op::emitInit(ScalarBuilder &b) {

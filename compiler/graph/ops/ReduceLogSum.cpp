@@ -3,6 +3,7 @@
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -10,9 +11,10 @@ namespace halftone::graph {
 
 LogicalResult ReduceLogSumOp::evaluate(ArrayRef<HostTensor> operands,
                                        SmallVectorImpl<HostTensor> &results) {
-  return evaluateReduction(*this, operands[0], getReducedAxes(), results, 0,
-                           std::plus<double>(),
-                           [](double sum, int64_t) { return std::log(sum); });
+  return evaluateReduction(
+      *this, operands[0], getReducedAxes(), results, 0,
+      [](auto sum, auto x) { return wrappingAdd(sum, x); },
+      [](auto sum, int64_t) { return std::log(static_cast<double>(sum)); });
 }
 
 Value ReduceLogSumOp::emitInit(ScalarBuilder &b) {

@@ -4,6 +4,7 @@
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 #include "compiler/graph/TensorMath.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -14,11 +15,11 @@ ReduceLogSumExpOp::evaluate(ArrayRef<HostTensor> operands,
                             SmallVectorImpl<HostTensor> &results) {
   SmallVector<int64_t> axes = getReducedAxes();
   SmallVector<HostTensor> largest;
-  auto larger = [](double m, double x) { return x != x || x > m ? x : m; };
+  auto larger = [](auto m, auto x) { return x != x || x > m ? x : m; };
   if (failed(evaluateReduction(
           *this, operands[0], axes, largest,
           -std::numeric_limits<double>::infinity(), larger,
-          [](double m, int64_t) { return std::isfinite(m) ? m : 0; })))
+          [](auto m, int64_t) { return std::isfinite(m) ? m : 0; })))
     return failure();
   HostTensor shifted = operands[0];
   SmallVector<int64_t> kept(shifted.getShape()), index(shifted.getRank(), 0);
@@ -29,8 +30,11 @@ ReduceLogSumExpOp::evaluate(ArrayRef<HostTensor> operands,
     nextIndex(index, shifted.getShape());
   }
   if (failed(evaluateReduction(
-          *this, shifted, axes, results, 0, std::plus<double>(),
-          [](double sum, int64_t) { return std::log(sum); })))
+          *this, shifted, axes, results, 0,
+          [](auto sum, auto x) { return wrappingAdd(sum, x); },
+          [](auto sum, int64_t) {
+            return std::log(static_cast<double>(sum));
+          })))
     return failure();
   for (auto [y, m] : llvm::zip_equal(results.back().floats, largest[0].floats))
     y += m;

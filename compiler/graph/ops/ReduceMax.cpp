@@ -13,8 +13,8 @@ LogicalResult ReduceMaxOp::evaluate(ArrayRef<HostTensor> operands,
   return evaluateReduction(
       *this, operands[0], getReducedAxes(), results,
       -std::numeric_limits<double>::infinity(),
-      [](double m, double x) { return x != x || x > m ? x : m; },
-      [](double x, int64_t) { return x; });
+      [](auto m, auto x) { return x != x || x > m ? x : m; },
+      [](auto x, int64_t) { return x; });
 }
 
 Value ReduceMaxOp::emitInit(ScalarBuilder &b) {

@@ -4,6 +4,7 @@
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 #include "compiler/graph/TensorMath.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -12,8 +13,14 @@ namespace halftone::graph {
 LogicalResult ReduceMeanOp::evaluate(ArrayRef<HostTensor> operands,
                                      SmallVectorImpl<HostTensor> &results) {
   return evaluateReduction(
-      *this, operands[0], getReducedAxes(), results, 0, std::plus<double>(),
-      [](double x, int64_t count) { return x / static_cast<double>(count); });
+      *this, operands[0], getReducedAxes(), results, 0,
+      [](auto sum, auto x) { return wrappingAdd(sum, x); },
+      [](auto sum, int64_t count) {
+        using T = decltype(sum);
+        if (std::is_integral_v<T> && count == 0)
+          return T(0);
+        return sum / static_cast<T>(count);
+      });
 }
 
 Value ReduceMeanOp::emitInit(ScalarBuilder &b) {

@@ -5,6 +5,7 @@
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 #include "compiler/graph/TensorMath.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -12,9 +13,10 @@ namespace halftone::graph {
 
 LogicalResult ReduceProdOp::evaluate(ArrayRef<HostTensor> operands,
                                      SmallVectorImpl<HostTensor> &results) {
-  return evaluateReduction(*this, operands[0], getReducedAxes(), results, 1,
-                           std::multiplies<double>(),
-                           [](double x, int64_t) { return x; });
+  return evaluateReduction(
+      *this, operands[0], getReducedAxes(), results, 1,
+      [](auto product, auto x) { return wrappingMul(product, x); },
+      [](auto x, int64_t) { return x; });
 }
 
 Value ReduceProdOp::emitInit(ScalarBuilder &b) {

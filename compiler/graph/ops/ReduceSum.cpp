@@ -3,6 +3,7 @@
 #include "compiler/graph/GraphOps.h"
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -10,9 +11,10 @@ namespace halftone::graph {
 
 LogicalResult ReduceSumOp::evaluate(ArrayRef<HostTensor> operands,
                                     SmallVectorImpl<HostTensor> &results) {
-  return evaluateReduction(*this, operands[0], getReducedAxes(), results, 0,
-                           std::plus<double>(),
-                           [](double x, int64_t) { return x; });
+  return evaluateReduction(
+      *this, operands[0], getReducedAxes(), results, 0,
+      [](auto sum, auto x) { return wrappingAdd(sum, x); },
+      [](auto x, int64_t) { return x; });
 }
 
 Value ReduceSumOp::emitInit(ScalarBuilder &b) {

@@ -4,6 +4,7 @@
 #include "compiler/graph/Movement.h"
 #include "compiler/graph/Reduce.h"
 #include "compiler/graph/TensorMath.h"
+#include "compiler/graph/WrappingInteger.h"
 
 using namespace mlir;
 
@@ -14,8 +15,8 @@ ReduceSumSquareOp::evaluate(ArrayRef<HostTensor> operands,
                             SmallVectorImpl<HostTensor> &results) {
   return evaluateReduction(
       *this, operands[0], getReducedAxes(), results, 0,
-      [](double sum, double x) { return sum + x * x; },
-      [](double x, int64_t) { return x; });
+      [](auto sum, auto x) { return wrappingAdd(sum, wrappingMul(x, x)); },
+      [](auto x, int64_t) { return x; });
 }
 
 Value ReduceSumSquareOp::emitInit(ScalarBuilder &b) {

@@ -48,6 +48,21 @@ TEST(Reduction, HandValues) {
   });
 }
 
+TEST(Reduction, IntegersAreExactAndWrapAround) {
+  const double k53 = 0x1p53, kLeast = -0x1p63;
+  const std::vector<Operand> four{{{4}, 'i'}}, none{{{0, 1}, 'i'}};
+  const char columns[] = "axes = array<i64: 0>, keepdims = 0 : si64";
+  checkHandValues({
+      {{"reduce_sum", kLast, four}, {{k53, 1, -k53, 0}}, {1}},
+      {{"reduce_mean", kLast, four}, {{k53, 5, -k53, 0}}, {1}},
+      {{"reduce_l1", kLast, four}, {{kLeast, kLeast, -1, 2}}, {3}},
+      {{"reduce_prod", kLast, four}, {{0x1p62, 4, 1, 1}}, {0}},
+      {{"reduce_sum_square", kLast, four}, {{0x1p32, 3, 0, 0}}, {9}},
+      {{"reduce_max", columns, none}, {{}}, {kLeast}},
+      {{"reduce_mean", columns, none}, {{}}, {0}},
+  });
+}
+
 TEST(Reduction, GradientsAtCorners) {
   const std::vector<Operand> row{{{4}}};
   checkHandGradients({
