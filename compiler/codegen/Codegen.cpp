@@ -57,7 +57,10 @@ bool needsLongIndices(graph::FusedOp fused) {
     return graph::numElements(graph::shapeOf(v)) >= (int64_t(1) << 30);
   };
   auto domain = fused->getAttrOfType<DenseI64ArrayAttr>(kDomain);
-  return llvm::any_of(buffersOf(fused), isLong) ||
+  bool inside = false;
+  fused.getBody().walk(
+      [&](Operation *op) { inside |= llvm::any_of(op->getResults(), isLong); });
+  return inside || llvm::any_of(buffersOf(fused), isLong) ||
          (domain &&
           graph::numElements(domain.asArrayRef()) >= (int64_t(1) << 30));
 }

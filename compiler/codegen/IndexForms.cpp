@@ -182,7 +182,17 @@ Value IndexForms::materialize(OpBuilder &b, Location loc,
   auto constant = [&](int64_t c) -> Value {
     return b.create<arith::ConstantIndexOp>(loc, c);
   };
-  constexpr auto kNoWrap = arith::IntegerOverflowFlags::nsw;
+  // A partial sum may leave 32 bits where the whole does not, and then wraps
+  // around: "no wrap" is only said as long as no part does.
+  IndexForm partial;
+  bool fits = true;
+  auto flags = [&](const IndexForm &reached) {
+    constexpr int64_t kLimit = int64_t(1) << 31;
+    IndexRange r = range(reached);
+    fits &= r.min >= -kLimit && r.max < kLimit;
+    return fits ? arith::IntegerOverflowFlags::nsw
+                : arith::IntegerOverflowFlags::none;
+  };
   Value sum;
   for (auto [id, coefficient] : form.terms) {
     const Atom a = atoms[id];
@@ -190,14 +200,16 @@ Value IndexForms::materialize(OpBuilder &b, Location loc,
         a.value ? a.value
                 : b.create<arith::DivUIOp>(loc, materialize(b, loc, a.dividend),
                                            constant(a.divisor));
+    IndexForm term = asForm(id) * coefficient;
     if (coefficient != 1)
-      v = b.create<arith::MulIOp>(loc, v, constant(coefficient), kNoWrap);
-    sum = sum ? b.create<arith::AddIOp>(loc, sum, v, kNoWrap) : v;
+      v = b.create<arith::MulIOp>(loc, v, constant(coefficient), flags(term));
+    partial = partial + term;
+    sum = sum ? b.create<arith::AddIOp>(loc, sum, v, flags(partial)) : v;
   }
   if (!sum)
     return constant(form.constant);
   return form.constant ? b.create<arith::AddIOp>(
-                             loc, sum, constant(form.constant), kNoWrap)
+                             loc, sum, constant(form.constant), flags(form))
                        : sum;
 }
 

@@ -96,5 +96,22 @@ TEST_F(IndexFormsTest, CoordinatesLinearizedAgainCancel) {
   expectSame(add(mul(div(index, 15), 15), rem(index, 15)), index);
 }
 
+// The offset in a large transposed matrix is a sum of parts that wrap around in
+// 32 bits, though the whole does not: none may be marked as one that cannot.
+TEST_F(IndexFormsTest, PartsBeyond31BitsMayWrap) {
+  auto marked = [&](int64_t coefficient) {
+    Value offset = forms.materialize(
+        builder, loc,
+        forms.of(index) * coefficient + forms.of(div(index, 6)) * -coefficient);
+    auto sum = offset.getDefiningOp<arith::AddIOp>();
+    auto product = sum.getLhs().getDefiningOp<arith::MulIOp>();
+    auto nsw = arith::IntegerOverflowFlags::nsw;
+    return std::pair(product.getOverflowFlags() == nsw,
+                     sum.getOverflowFlags() == nsw);
+  };
+  EXPECT_EQ(marked(1000), std::pair(true, true));
+  EXPECT_EQ(marked(int64_t(1) << 30), std::pair(false, false));
+}
+
 } // namespace
 } // namespace halftone::codegen
