@@ -136,12 +136,14 @@ public:
   /// Blocks until both queues are empty; reports failures of the work in them.
   virtual Status synchronize() = 0;
 
-  /// Makes `plan` runnable: loads its kernels, prepares library calls.
+  /// Makes `programs` of `plan` runnable: loads its kernels, prepares library
+  /// calls.
   /// `arenas[i]` is the base address of plan->arenas[i] (256-aligned; null
   /// where it has no bytes). Refuses a plan for another target or an
   /// architecture that this device lacks. The device must outlive the result.
   virtual Result<std::unique_ptr<Executable>>
-  prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas) = 0;
+  prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
+          const std::vector<ProgramKind> &programs) = 0;
 };
 
 /// The devices of this build and machine, whatever family they belong to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the executables of all devices have in common: every step of both
-// programs becomes a call with its addresses bound, once.
+// What the executables of all devices have in common: every step of the
+// programs that are to run becomes a call with its addresses bound, once.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -25,8 +25,8 @@ protected:
       : plan(std::move(plan)), arenas(std::move(arenas)) {}
 
   /// Makes the calls; a failure names the step's node.
-  Status prepareSteps() {
-    for (ProgramKind kind : {ProgramKind::Train, ProgramKind::Eval})
+  Status prepareSteps(const std::vector<ProgramKind> &kinds) {
+    for (ProgramKind kind : kinds)
       for (const Step &step : plan->program(kind).steps) {
         auto call = prepareStep(step);
         HALFTONE_RETURN_IF_ERROR(withContext(step.node, call.status()));

@@ -39,6 +39,15 @@ std::vector<bool> neededArenas(const Plan &plan,
 }
 } // namespace
 
+InputLanding::InputLanding(const Plan &plan, ProgramKind program) {
+  constexpr uint64_t kAlignment = 256;
+  for (const Input &input : plan.programInputs(program)) {
+    offsets.push_back(bytes);
+    uint64_t size = plan.buffers[input.buffer].bytes;
+    bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+  }
+}
+
 Status queueInitialValue(Device &device, const Buffer &buffer, void *address,
                          const std::string &init) {
   if (init.size() == buffer.bytes)
@@ -66,7 +75,7 @@ Executor::create(Device &device, std::shared_ptr<const Plan> plan,
   for (const Memory &arena : executor->arenas)
     bases.push_back(arena.data());
   Result<std::unique_ptr<Executable>> executable =
-      device.prepare(executor->thePlan, bases);
+      device.prepare(executor->thePlan, bases, programs);
   HALFTONE_RETURN_IF_ERROR(executable);
   executor->executable = std::move(*executable);
   HALFTONE_RETURN_IF_ERROR(executor->uploadConstants());
@@ -79,6 +88,8 @@ Status Executor::allocate(const std::vector<ProgramKind> &programs) {
   uint64_t total = 0;
   for (size_t i = 0; i < needed.size(); ++i)
     total += needed[i] ? thePlan->arenas[i].bytes : 0;
+  for (ProgramKind kind : programs)
+    total += InputLanding::kSlots * InputLanding(*thePlan, kind).bytes;
   Result<MemoryInfo> memory = theDevice.memory();
   HALFTONE_RETURN_IF_ERROR(memory);
   if (total > memory->freeBytes)

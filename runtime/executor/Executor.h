@@ -24,11 +24,23 @@ enum class ProgramPart : uint8_t {
   Gradients, ///< What makes loss and gradients; no parameter has changed.
 };
 
+/// Where the batches of a program arrive: slots that take turns, and the
+/// offset of each input (in the order of Plan::programInputs) in one of them.
+struct InputLanding {
+  static constexpr uint64_t kSlots = 2;
+
+  InputLanding(const Plan &plan, ProgramKind program);
+
+  std::vector<uint64_t> offsets;
+  uint64_t bytes = 0; ///< Of one slot.
+};
+
 class Executor {
 public:
   /// Allocates the arenas that `programs` touch (parameters and constants
   /// always), all zero, uploads the plan's constants and the states' initial
-  /// values, and prepares the plan. Checks first that the memory is there.
+  /// values, and prepares the plan. Checks first that the memory is there, the
+  /// slots where batches arrive included.
   /// `device` must outlive the result.
   static Result<std::unique_ptr<Executor>>
   create(Device &device, std::shared_ptr<const Plan> plan,

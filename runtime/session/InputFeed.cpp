@@ -4,24 +4,17 @@
 
 namespace halftone::runtime {
 
-namespace {
-constexpr uint64_t kAlignment = 256;
-} // namespace
-
 Result<InputFeed> InputFeed::create(Executor &executor, ProgramKind program,
                                     const DataSet &data) {
   InputFeed feed(executor, program, data);
   feed.writer = executor.newInputWriter();
-  uint64_t bytes = 0;
-  for (const Input &input : executor.plan().programInputs(program)) {
-    feed.offsets.push_back(bytes);
-    uint64_t size = executor.plan().buffers[input.buffer].bytes;
-    bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
-  }
+  InputLanding landing(executor.plan(), program);
+  feed.offsets = std::move(landing.offsets);
   for (Slot &slot : feed.slots) {
-    Result<Memory> staging = executor.device().allocateStaging(bytes);
+    Result<Memory> staging = executor.device().allocateStaging(landing.bytes);
     HALFTONE_RETURN_IF_ERROR(staging);
-    Result<Memory> device = executor.device().allocate(bytes, "input staging");
+    Result<Memory> device =
+        executor.device().allocate(landing.bytes, "input staging");
     HALFTONE_RETURN_IF_ERROR(device);
     slot.staging = std::move(*staging);
     slot.device = std::move(*device);

@@ -36,7 +36,7 @@ private:
   ProgramKind program;
   const DataSet *data;
   std::vector<uint64_t> offsets; ///< Of each input in a slot.
-  std::array<Slot, 2> slots;
+  std::array<Slot, InputLanding::kSlots> slots;
   size_t next = 0;
   uint64_t writer = 0;
 };

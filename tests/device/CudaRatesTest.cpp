@@ -35,8 +35,8 @@ protected:
                            plan.plan.arenas[0].bytes / 4)
                     .ok());
     auto begin = Clock::now();
-    auto executable =
-        device->prepare(std::make_shared<Plan>(plan.plan), {memory->data()});
+    auto executable = device->prepare(std::make_shared<Plan>(plan.plan),
+                                      {memory->data()}, {ProgramKind::Train});
     double prepared = secondsSince(begin);
     ASSERT_TRUE(executable.ok()) << executable.status().message();
     double best = 1e9;

@@ -111,7 +111,8 @@ Result<std::unique_ptr<TestRun>> TestRun::start(Device &device,
                       content.data(), content.size()));
   }
   HALFTONE_RETURN_IF_ERROR(device.synchronize());
-  auto executable = device.prepare(run->plan, {base});
+  auto executable = device.prepare(run->plan, {base},
+                                   {ProgramKind::Train, ProgramKind::Eval});
   HALFTONE_RETURN_IF_ERROR(executable);
   run->executable = std::move(*executable);
   return run;

@@ -58,8 +58,8 @@ public:
   Status synchronize() override { return {}; }
 
   Result<std::unique_ptr<Executable>>
-  prepare(std::shared_ptr<const Plan> plan,
-          std::vector<void *> arenas) override;
+  prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
+          const std::vector<ProgramKind> &programs) override;
 
 private:
   static Status move(void *destination, const void *source, uint64_t bytes) {
@@ -113,8 +113,8 @@ Status CpuDevice::fill(Queue, void *destination,
 }
 
 Result<std::unique_ptr<Executable>>
-CpuDevice::prepare(std::shared_ptr<const Plan> plan,
-                   std::vector<void *> arenas) {
+CpuDevice::prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
+                   const std::vector<ProgramKind> &programs) {
   if (plan->target != description.target)
     return invalidInput(fmt::format(
         "the plan is for '{}', this device runs 'cpu'; compile it with "
@@ -128,7 +128,8 @@ CpuDevice::prepare(std::shared_ptr<const Plan> plan,
   if (arenas.size() != plan->arenas.size())
     return failed(fmt::format("{} arenas for a plan of {}", arenas.size(),
                               plan->arenas.size()));
-  return CpuExecutable::prepare(*this, std::move(plan), std::move(arenas));
+  return CpuExecutable::prepare(*this, std::move(plan), std::move(arenas),
+                                programs);
 }
 
 } // namespace

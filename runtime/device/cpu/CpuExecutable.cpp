@@ -55,7 +55,8 @@ Status runCall(Call &call) {
 
 Result<std::unique_ptr<Executable>>
 CpuExecutable::prepare(Device &device, std::shared_ptr<const Plan> plan,
-                       std::vector<void *> arenas) {
+                       std::vector<void *> arenas,
+                       const std::vector<ProgramKind> &kinds) {
   std::unique_ptr<CpuExecutable> executable(
       new CpuExecutable(std::move(plan), std::move(arenas)));
   const Plan &p = *executable->plan;
@@ -64,7 +65,7 @@ CpuExecutable::prepare(Device &device, std::shared_ptr<const Plan> plan,
     HALFTONE_RETURN_IF_ERROR(library);
     executable->kernels = std::move(*library);
   }
-  HALFTONE_RETURN_IF_ERROR(executable->prepareSteps());
+  HALFTONE_RETURN_IF_ERROR(executable->prepareSteps(kinds));
   HALFTONE_RETURN_IF_ERROR(executable->bindScratch(device));
   return std::unique_ptr<Executable>(std::move(executable));
 }

@@ -25,7 +25,7 @@ public:
   /// of library calls and outlives the result.
   static Result<std::unique_ptr<Executable>>
   prepare(Device &device, std::shared_ptr<const Plan> plan,
-          std::vector<void *> arenas);
+          std::vector<void *> arenas, const std::vector<ProgramKind> &kinds);
 
   /// Runs the steps before it returns.
   Status run(ProgramKind program, size_t begin, size_t end) override;

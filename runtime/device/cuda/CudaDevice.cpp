@@ -42,8 +42,8 @@ public:
   Status synchronize() override;
 
   Result<std::unique_ptr<Executable>>
-  prepare(std::shared_ptr<const Plan> plan,
-          std::vector<void *> arenas) override;
+  prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
+          const std::vector<ProgramKind> &programs) override;
 
 private:
   /// After an asynchronous copy with the host at `address`: waits where that
@@ -78,9 +78,12 @@ Result<Memory> CudaDevice::allocate(uint64_t bytes, std::string_view purpose) {
                         : context->driver.memAlloc(&address, bytes);
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     return outOfMemory(fmt::format(
-        "not enough memory on {} for {}: {} bytes are needed, {} of {} are "
-        "free; use a smaller batch, or free the GPU's memory",
-        description.id, purpose, bytes, now->freeBytes, now->totalBytes));
+        "not enough memory on {} for {}: {} bytes are needed beside {} that "
+        "the "
+        "plan has, {} of {} are free; use a smaller batch, or free the GPU's "
+        "memory",
+        description.id, purpose, bytes, used.load(), now->freeBytes,
+        now->totalBytes));
   HALFTONE_RETURN_IF_ERROR(context->check(result, "allocating memory"));
   uint64_t all = used += bytes;
   for (uint64_t seen = peak;
@@ -200,7 +203,8 @@ Status CudaDevice::synchronize() {
 
 Result<std::unique_ptr<Executable>>
 CudaDevice::prepare(std::shared_ptr<const Plan> plan,
-                    std::vector<void *> arenas) {
+                    std::vector<void *> arenas,
+                    const std::vector<ProgramKind> &programs) {
   if (plan->target != description.target)
     return invalidInput(fmt::format("the plan is for '{}', this device runs "
                                     "'cuda'; compile it with --target cuda:{}",
@@ -216,7 +220,7 @@ CudaDevice::prepare(std::shared_ptr<const Plan> plan,
                               plan->arenas.size()));
   HALFTONE_RETURN_IF_ERROR(context->enter());
   return CudaExecutable::prepare(*this, *context, std::move(plan),
-                                 std::move(arenas));
+                                 std::move(arenas), programs);
 }
 
 } // namespace
@@ -228,6 +232,8 @@ Result<std::unique_ptr<Device>> openGpu(int index) {
     return unsupported(fmt::format("there is no GPU {}", index));
   auto context = CudaContext::open(index);
   HALFTONE_RETURN_IF_ERROR(context);
+  HALFTONE_RETURN_IF_ERROR(checkArchitecture(
+      (*context)->architecture(), (*all)[static_cast<size_t>(index)].name));
   return std::unique_ptr<Device>(std::make_unique<CudaDevice>(
       std::move((*all)[static_cast<size_t>(index)]), std::move(*context)));
 }

@@ -12,6 +12,9 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries);
 
 Result<std::unique_ptr<Device>> openGpu(int index);
 
+/// Refuses GPUs that are too old for any plan.
+Status checkArchitecture(int sm, const std::string &gpu);
+
 /// Whether code for `needed` ("sm_90", "sm_90a"; empty: any) runs on a GPU of
 /// architecture `sm` (90): PTX runs on its own and on newer ones, that of a
 /// single architecture ("a") on its own only.

@@ -23,15 +23,14 @@ RunMode RunMode::fromEnvironment() {
   return mode;
 }
 
-Result<std::unique_ptr<Executable>>
-CudaExecutable::prepare(Device &device, CudaContext &context,
-                        std::shared_ptr<const Plan> plan,
-                        std::vector<void *> arenas) {
+Result<std::unique_ptr<Executable>> CudaExecutable::prepare(
+    Device &device, CudaContext &context, std::shared_ptr<const Plan> plan,
+    std::vector<void *> arenas, const std::vector<ProgramKind> &kinds) {
   std::unique_ptr<CudaExecutable> executable(
       new CudaExecutable(context, std::move(plan), std::move(arenas)));
   executable->kernels = KernelModules::load(context, CubinCache::ofUser(),
                                             executable->plan->modules);
-  HALFTONE_RETURN_IF_ERROR(executable->prepareSteps());
+  HALFTONE_RETURN_IF_ERROR(executable->prepareSteps(kinds));
   HALFTONE_RETURN_IF_ERROR(executable->bindWorkspace(device));
   return std::unique_ptr<Executable>(std::move(executable));
 }

@@ -40,7 +40,8 @@ public:
   /// library calls and outlives the result, as does `context`.
   static Result<std::unique_ptr<Executable>>
   prepare(Device &device, CudaContext &context,
-          std::shared_ptr<const Plan> plan, std::vector<void *> arenas);
+          std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
+          const std::vector<ProgramKind> &kinds);
   ~CudaExecutable() override;
 
   /// A range of several steps is queued step by step the first time, recorded

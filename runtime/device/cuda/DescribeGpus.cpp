@@ -12,6 +12,15 @@
 namespace halftone::runtime::cuda {
 namespace {
 
+/// Kernels use what came with this architecture (Ampere).
+constexpr int kLeastSm = 80;
+
+std::string tooOldText() {
+  return fmt::format("a GPU of compute capability {}.{} (sm_{}) or newer is "
+                     "needed",
+                     kLeastSm / 10, kLeastSm % 10, kLeastSm);
+}
+
 int attribute(const Driver &driver, CUdevice device, CUdevice_attribute which) {
   int value = 0;
   driver.deviceGetAttribute(&value, which, device);
@@ -27,7 +36,7 @@ std::string tensorCoreTypes(int sm) {
 
 /// The precision that --precision auto takes there.
 std::string automaticPrecision(int sm) {
-  return sm >= 80 ? "bf16" : sm >= 70 ? "fp16" : "fp32";
+  return sm >= kLeastSm ? "bf16" : "none: " + tooOldText();
 }
 
 template <typename Library>
@@ -88,6 +97,14 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
     all.push_back(std::move(*info));
   }
   return all;
+}
+
+Status checkArchitecture(int sm, const std::string &gpu) {
+  if (sm >= kLeastSm)
+    return {};
+  return unsupported(fmt::format("{} is sm_{}: {}; plans compiled with "
+                                 "--target cpu run here with --device cpu",
+                                 gpu, sm, tooOldText()));
 }
 
 bool architectureCovers(int sm, const std::string &needed) {
