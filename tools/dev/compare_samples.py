@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what tools/dev/gpu_check.sh brought back with PyTorch's references and with the host reference.
 
-  tools/dev/compare_samples.py CHECK PLANS [--bin build/release/bin] [-o TABLE.json]
+  tools/dev/compare_samples.py CHECK... PLANS [--bin build/release/bin] [-o TABLE.json]
 
-CHECK is gpu_check's OUT, PLANS what tools/dev/sample_plans.py wrote. For every plan: the error of all gradients and of the
+CHECK is gpu_check's OUT (several, where the plans were run in parts), PLANS what tools/dev/sample_plans.py wrote. For every plan: the error of all gradients and of the
 worst parameter as a share of its bound, the largest deviation of five losses (in FP32 relative to the loss), whether the repeat
 without graphs is equal to the bit, whether an overflowed step left everything but the loss scale as it was, and how many steps of a trace disagree.
-Bounds are those of tests/e2e/Bounds.h. Exit code 1 where one is missed.
+Bounds are those of tests/e2e/Bounds.h. Exit code 1 where one is missed, or where a plan, a gradient or a measurement is missing.
 """
 
 import argparse
@@ -28,6 +28,17 @@ BOUNDS = {
     "digits_cnn": ((0.15, 2e-2), (0.1, 5e-3)),
     None: ((1.5e-2, 5e-3), (2.5e-3, 1e-3)),
 }
+COMMANDS = {
+    "plans": "tools/dev/sample_plans.py PLANS --target cuda:sm_90",
+    "check": "tools/dev/gpu_check.sh --plans PLANS --out CHECK",
+    "compare": "tools/dev/compare_samples.py CHECK... PLANS -o TABLE.json",
+}
+
+
+def as_text(summary):
+    """JSON with a line for each row."""
+    rows = ",\n".join("  " + json.dumps(row) for row in summary["rows"])
+    return json.dumps({**summary, "rows": []}, indent=1).replace('"rows": []', f'"rows": [\n{rows}\n ]') + "\n"
 
 
 def tensors(path):
@@ -41,7 +52,9 @@ def tensors(path):
 
 def compare_gradients(reference, path, row):
     got = np.load(path)
-    names = [name for name in got if name.startswith("grad.") and name in reference]
+    names = [name for name in reference if name.startswith("grad.")]
+    row["missing_gradients"] = sorted(set(names) - set(got))
+    names = [name for name in names if name in got]
     expected = {name: reference[name].astype(np.float64) for name in names}
     total = np.sqrt(sum(np.sum(value**2) for value in expected.values()))
     errors = {name: np.linalg.norm(got[name] - expected[name]) for name in names}
@@ -99,58 +112,68 @@ def within(row, model, precision):
     else:
         gradient, losses = BOUNDS.get(model, BOUNDS[None])[precision == "fp16"]
         bounds = [("gradient_error", gradient), ("losses_error", losses)]
-    return all(row.get(key, 0) <= bound for key, bound in bounds)
+    return not row["missing_gradients"] and all(row.get(key, np.inf) <= bound for key, bound in bounds)
+
+
+def compare(plan, commands, check, options):
+    """The table's row of a plan that was run in the folder `check`."""
+    overflow = plan.startswith("overflow.")
+    row = {"plan": plan, "failed": [name for name, run in commands.items() if run.get("exit", 0)]}
+    model, _, precision, optimizer = plan.split(".") if not overflow else (plan.split(".")[1], "", "", "")
+    reference = dict(np.load(MODELS / f"{model}.npz"))
+    missing = [name for name in ("grads", "train", "repeat") if name not in commands]
+    good = not row["failed"] and not missing
+    if missing:
+        row["missing"] = missing
+    if "repeat" in commands:
+        row["bit_equal"] = commands["repeat"]["bit_equal"]
+        good &= row["bit_equal"]
+    if overflow:
+        good &= check_overflow(check, plan, row)
+    elif "loss64" in reference and not missing:
+        compare_gradients(reference, check / f"{plan}.grads.npz", row)
+        if not commands["train"]["exit"]:
+            expected = reference[f"{optimizer}.losses"]
+            losses = np.array(commands["train"]["result"]["loss"][:len(expected)])
+            unit = np.abs(expected) if precision == "fp32" else 1
+            row["losses_error"] = float(np.max(np.abs(losses - expected) / unit))
+            if precision == "fp32":
+                compare_weights(reference, optimizer, check / f"{plan}.run/weights.safetensors", row)
+        good &= within(row, model, precision)
+    ir = options.plans / "ir" / f"{plan}.mlir"
+    for program in ("train", "eval") if ir.exists() else ():
+        good &= check_trace(options.bin, ir, check / f"{plan}.{program}.steps", program, row)
+    row["good"] = bool(good)
+    return row
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("check", type=pathlib.Path)
+    parser.add_argument("checks", type=pathlib.Path, nargs="+")
     parser.add_argument("plans", type=pathlib.Path)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("-o", "--out", type=pathlib.Path)
     options = parser.parse_args()
-    check = json.loads((options.check / "gpu_check.json").read_text())
-    runs = {}
-    for run in check["runs"]:
-        runs.setdefault(run["plan"], {})[run["command"]] = run
+    checks = [json.loads((folder / "gpu_check.json").read_text()) for folder in options.checks]
     rows = []
-    for plan, commands in runs.items():
-        overflow = plan.startswith("overflow.")
-        row = {"plan": plan, "failed": [name for name, run in commands.items() if run.get("exit", 0)]}
-        good = not row["failed"]
-        model, _, precision, optimizer = plan.split(".") if not overflow else (plan.split(".")[1], "", "", "")
-        reference = dict(np.load(MODELS / f"{model}.npz"))
-        if "repeat" in commands:
-            row["bit_equal"] = commands["repeat"]["bit_equal"]
-            good &= row["bit_equal"]
-        if overflow:
-            good &= check_overflow(options.check, plan, row)
-        elif "loss64" in reference:
-            if "grads" in commands:
-                compare_gradients(reference, options.check / f"{plan}.grads.npz", row)
-            if "train" in commands and not commands["train"]["exit"]:
-                expected = reference[f"{optimizer}.losses"]
-                losses = np.array(commands["train"]["result"]["loss"][:len(expected)])
-                unit = np.abs(expected) if precision == "fp32" else 1
-                row["losses_error"] = float(np.max(np.abs(losses - expected) / unit))
-                if precision == "fp32":
-                    compare_weights(reference, optimizer, options.check / f"{plan}.run/weights.safetensors", row)
-            good &= within(row, model, precision)
-        for program in ("train", "eval"):
-            folder = options.check / f"{plan}.{program}.steps"
-            if folder.is_dir():
-                good &= check_trace(options.bin, options.plans / "ir" / f"{plan}.mlir", folder, program, row)
-        row["good"] = bool(good)
-        rows.append(row)
-        print(" ".join(f"{key}={value:.2g}" if isinstance(value, float) else f"{key}={value}" for key, value in row.items()),
-              flush=True)
+    for folder, check in zip(options.checks, checks):
+        runs = {}
+        for run in check["runs"]:
+            runs.setdefault(run["plan"], {})[run["command"]] = run
+        for plan, commands in runs.items():
+            rows.append(row := compare(plan, commands, folder, options))
+            print(" ".join(f"{key}={value:.2g}" if isinstance(value, float) else f"{key}={value}"
+                           for key, value in row.items()), flush=True)
+    missing = sorted({path.stem for path in options.plans.glob("*.plan")} - {row["plan"] for row in rows})
     wrong = sum(not row["good"] for row in rows)
-    summary = {"date": check["date"], "devices": check["devices"], "tests": check.get("tests"), "plans": len(rows),
-               "outside_their_bounds": wrong, "rows": rows}
+    summary = {"date": checks[0]["date"], "revision": sorted({check["revision"] for check in checks}),
+               "devices": checks[0]["devices"]["devices"], "commands": COMMANDS,
+               "tests": next((check["tests"] for check in checks if "tests" in check), None), "plans": len(rows),
+               "plans_not_run": missing, "outside_their_bounds": wrong, "rows": rows}
     if options.out:
-        options.out.write_text(json.dumps(summary, indent=1) + "\n")
-    print(f"{len(rows)} plans, {wrong} outside their bounds")
-    return wrong > 0
+        options.out.write_text(as_text(summary))
+    print(f"{len(rows)} plans, {wrong} outside their bounds, {len(missing)} not run")
+    return wrong > 0 or bool(missing)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@
 # train, repeat (the same training without CUDA graphs must leave the same weights, to the bit) and trace (of plans whose IR
 # tools/dev/sample_plans.py wrote, DIR/ir/NAME.mlir). overflow.STEM.plan, whose loss scale grows until a step is skipped, trains
 # with STEM.npz up to that step, and once without it (NAME.run2, NAME.run). The results are in
-# OUT/gpu_check.json, what was written and printed in OUT/NAME.*.
+# OUT/gpu_check.json, what was written and printed in OUT/NAME.*. Where there is no git, HALFTONE_REVISION says what was built.
+# Exit code 1 where anything failed, or where there was no GPU to check.
 set -u
 
 plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes commands='bench grads train repeat trace'
@@ -23,7 +24,7 @@ while [ $# -gt 0 ]; do
   --commands) commands=$2; shift 2 ;;
   --tests) filter=$2; shift 2 ;;
   --no-tests) tests=no; shift ;;
-  *) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,17s/^# \?//p' "$0" >&2; exit 2 ;;
   esac
 done
 mkdir -p "$out"
@@ -74,11 +75,21 @@ repeat() { # plan, arguments...
   echo "$name repeat: $equal"
 }
 
-printf '{"date": "%s",\n "devices": %s,\n' "$(date -u +%FT%TZ)" "$("$bin/halftone-run" devices --json)" >"$json"
+devices=$("$bin/halftone-run" devices --json)
+if [[ $devices != *'"target":"cuda"'* ]]; then
+  echo "gpu_check: no GPU that plans run on: ${devices:-$bin/halftone-run does not start}" >&2
+  exit 1
+fi
+revision=${HALFTONE_REVISION:-$(git describe --always --dirty --exclude '*' --abbrev=40 2>/dev/null)}
+printf '{"date": "%s",\n "revision": %s,\n "devices": %s,\n' "$(date -u +%FT%TZ)" "$(quoted "$revision")" "$devices" >"$json"
 if [ $tests = yes ]; then
   "$bin/halftone-gpu-tests" --gtest_filter="$filter" --gtest_output="json:$out/tests.json" >"$out/tests.log" 2>&1
   rc=$?
   [ $rc = 0 ] || failures=$((failures + 1))
+  if ! grep -q '^\[ *OK *\] .*cuda' "$out/tests.log"; then
+    echo "gpu_check: no test has run on a GPU" >&2
+    failures=$((failures + 1))
+  fi
   count() { grep -c "^\[ *$1 *\] .*(.*ms)" "$out/tests.log"; }
   printf ' "tests": {"exit": %d, "passed": %d, "failed": %d, "skipped": %d},\n' \
     $rc "$(count OK)" "$(count FAILED)" "$(count SKIPPED)" >>"$json"
