@@ -153,7 +153,7 @@ def main():
     parser.add_argument("plans", type=pathlib.Path)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("-o", "--out", type=pathlib.Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     checks = [json.loads((folder / "gpu_check.json").read_text()) for folder in options.checks]
     rows = []
     for folder, check in zip(options.checks, checks):

@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--target", default="cuda:sm_90")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("--steps-only", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     ir = options.out / "ir"
     ir.mkdir(parents=True, exist_ok=True)
     for name in options.names:
