@@ -67,17 +67,22 @@ if(HALFTONE_CPU)
 endif()
 
 # halftone_deps::cuda_headers: declarations of the driver, cuBLASLt and cuDNN; the libraries are opened at run time.
-find_path(CUDA_INCLUDE_DIR cuda.h PATHS /usr/local/cuda/include $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include)
-find_path(CUBLASLT_INCLUDE_DIR cublasLt.h HINTS ${CUDA_INCLUDE_DIR})
-find_path(CUDNN_INCLUDE_DIR cudnn_backend.h HINTS ${CUDA_INCLUDE_DIR})
+# From a toolkit, or where tools/setup.sh put them.
+set(fetched_headers ${HALFTONE_CACHE}/cuda-headers/include)
+find_path(CUDA_INCLUDE_DIR cuda.h
+  PATHS /usr/local/cuda/include $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include ${fetched_headers})
+find_path(CUBLASLT_INCLUDE_DIR cublasLt.h HINTS ${CUDA_INCLUDE_DIR} PATHS ${fetched_headers})
+find_path(CUDNN_INCLUDE_DIR cudnn_backend.h HINTS ${CUDA_INCLUDE_DIR} PATHS ${fetched_headers})
+# In the cache, so that .ci/run can refuse a build without.
 if(CUDA_INCLUDE_DIR AND CUBLASLT_INCLUDE_DIR AND CUDNN_INCLUDE_DIR)
-  set(HALFTONE_CUDA ON)
+  set(HALFTONE_CUDA ON CACHE INTERNAL "")
   add_library(halftone_deps::cuda_headers INTERFACE IMPORTED)
   target_include_directories(halftone_deps::cuda_headers INTERFACE
     ${CUDA_INCLUDE_DIR} ${CUBLASLT_INCLUDE_DIR} ${CUDNN_INCLUDE_DIR})
 else()
-  set(HALFTONE_CUDA OFF)
-  message(STATUS "CPU only: the headers of CUDA 13 (cuda.h, cublasLt.h) and cuDNN 9 (cudnn_backend.h) are not all there")
+  set(HALFTONE_CUDA OFF CACHE INTERNAL "")
+  message(STATUS "CPU only: the headers of CUDA 13 (cuda.h, cublasLt.h) and cuDNN 9 (cudnn_backend.h) are not all there; "
+    "tools/setup.sh fetches them")
 endif()
 if(NOT HALFTONE_CUDA AND NOT HALFTONE_CPU)
   message(FATAL_ERROR "A build without the CPU device needs the headers of CUDA and cuDNN")

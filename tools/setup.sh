@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what a build and its tests need, as far as it is missing: Debian or Ubuntu packages, a Python environment and the
-# ONNX library, the last two in $HALFTONE_CACHE (~/.cache/halftone). Quick when nothing is missing. Installs packages as
+# Installs what a build and its tests need, as far as it is missing: Debian or Ubuntu packages, and in $HALFTONE_CACHE
+# (~/.cache/halftone) a Python environment, CUDA's assembler and headers and the ONNX library. Quick when nothing is missing. Installs packages as
 # root or through sudo; otherwise it names them and stops.   tools/setup.sh [--developer]   (also what tools/ci/tidy.sh needs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -101,6 +101,52 @@ install_ptxas() {
   ln -sf "$found" "$HALFTONE_CACHE/ptxas"
 }
 
+has_cuda_headers() { # flags that say where
+  printf '#include <cuda.h>\n#include <cublasLt.h>\n#include <cudnn_backend.h>\n' | g++ -E -x c++ "$@" - >/dev/null 2>&1
+}
+
+# The CUDA code is compiled, and tested with stand-ins for the libraries, where no GPU and no toolkit is, too: it needs
+# declarations only. The packages that hold them bring the libraries along, so the headers are taken out of each.
+install_cuda_headers() {
+  local folder=$HALFTONE_CACHE/cuda-headers package path flags=()
+  local packages=(nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 nvidia-cuda-cccl==13.0.85
+    nvidia-cublas==13.0.2.14 nvidia-cudnn-jit-cu13==9.19.0.56)
+  for path in /usr/local/cuda ${CUDA_HOME:+"$CUDA_HOME"} ${CUDA_PATH:+"$CUDA_PATH"}; do
+    flags+=(-I "$path/include")
+  done
+  if has_cuda_headers "${flags[@]}" || [[ "$(cat "$folder/stamp" 2>/dev/null)" == "${packages[*]}" ]]; then
+    return
+  fi
+  say "cuda: headers of CUDA 13.0 and cuDNN 9.19 (fetches 500 MB, of which 23 MB are kept)"
+  rm -rf "$folder"
+  mkdir -p "$folder/wheels"
+  for package in "${packages[@]}"; do
+    "$HALFTONE_CACHE/venv/bin/python" -m pip download --quiet --no-deps --no-cache-dir --dest "$folder/wheels" "$package" \
+      2>"$folder/pip.log" || {
+      tail -3 "$folder/pip.log" >&2
+      say "warning: pip could not fetch $package, so that CUDA's headers are missing: builds leave the CUDA device and its
+    tests out, and the preset gpu does not configure"
+      rm -rf "$folder/wheels"
+      return
+    }
+  done
+  "$HALFTONE_CACHE/venv/bin/python" - "$folder" <<'PYTHON' || fail "the headers could not be unpacked into $folder"
+import pathlib, sys, zipfile
+folder = pathlib.Path(sys.argv[1])
+for wheel in sorted((folder / "wheels").iterdir()):
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            _, found, path = name.partition("/include/")
+            if found and not name.endswith("/"):
+                target = folder / "include" / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(name))
+PYTHON
+  rm -rf "$folder/wheels" "$folder/pip.log"
+  has_cuda_headers -I "$folder/include" || fail "the headers in $folder are not whole"
+  echo "${packages[*]}" >"$folder/stamp"
+}
+
 install_onnx() {
   if [[ ! -f $(tools/dev/build_onnx.sh --where)/stamp ]]; then
     say "onnx: building the library (about 3 minutes on 2 cores)"
@@ -122,5 +168,6 @@ mkdir -p "$HALFTONE_CACHE"
 install_packages
 install_python
 install_ptxas
+install_cuda_headers
 install_onnx
 say "all that a build needs is here ($((SECONDS - begin)) s)"

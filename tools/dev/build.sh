@@ -16,8 +16,9 @@ fit=$(($(awk '/MemAvailable/ {print $2}' /proc/meminfo) / (2 * 1024 * 1024)))
 ((jobs > fit)) && jobs=$fit
 
 mkdir -p build
-# Ninja configures again by itself where a CMakeLists.txt has changed.
-if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt build/$preset/build.ninja ]]; then
+# Ninja configures again by itself where a CMakeLists.txt has changed, but not where tools/setup.sh has fetched CUDA's headers since.
+headers=${HALFTONE_CACHE:-$HOME/.cache/halftone}/cuda-headers/stamp
+if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt build/$preset/build.ninja || $headers -nt build/$preset/build.ninja ]]; then
   echo "[build] configuring preset $preset (about 15 seconds)"
   log=build/$preset.configure.log
   cmake --preset "$preset" >"$log" 2>&1 || {

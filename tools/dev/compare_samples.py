@@ -4,10 +4,11 @@
 
   tools/dev/compare_samples.py CHECK... PLANS [--bin build/release/bin] [-o TABLE.json]
 
-CHECK is gpu_check's OUT (several, where the plans were run in parts), PLANS what tools/dev/sample_plans.py wrote. For every plan: the error of all gradients and of the
+CHECK is gpu_check's OUT (several where it was called several times), PLANS what tools/dev/sample_plans.py wrote. For every plan: the error of all gradients and of the
 worst parameter as a share of its bound, the largest deviation of five losses (in FP32 relative to the loss), whether the repeat
 without graphs is equal to the bit, whether an overflowed step left everything but the loss scale as it was, and how many steps of a trace disagree.
-Bounds are those of tests/e2e/Bounds.h. Exit code 1 where one is missed, or where a plan, a gradient or a measurement is missing.
+Bounds are those of tests/e2e/Bounds.h. Exit code 1 where one is missed, and where a measurement that a plan must have, a gradient
+or a whole plan is missing.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import pathlib
 import struct
 import subprocess
 import sys
+
+import venv_python  # noqa: F401
 
 import numpy as np
 
@@ -28,17 +31,8 @@ BOUNDS = {
     "digits_cnn": ((0.15, 2e-2), (0.1, 5e-3)),
     None: ((1.5e-2, 5e-3), (2.5e-3, 1e-3)),
 }
-COMMANDS = {
-    "plans": "tools/dev/sample_plans.py PLANS --target cuda:sm_90",
-    "check": "tools/dev/gpu_check.sh --plans PLANS --out CHECK",
-    "compare": "tools/dev/compare_samples.py CHECK... PLANS -o TABLE.json",
-}
-
-
-def as_text(summary):
-    """JSON with a line for each row."""
-    rows = ",\n".join("  " + json.dumps(row) for row in summary["rows"])
-    return json.dumps({**summary, "rows": []}, indent=1).replace('"rows": []', f'"rows": [\n{rows}\n ]') + "\n"
+# Parameters that a file has under another name than the reference.
+TIED = {"m.lm_head.weight": "m.transformer.wte.weight"}
 
 
 def tensors(path):
@@ -51,18 +45,24 @@ def tensors(path):
 
 
 def compare_gradients(reference, path, row):
-    got = np.load(path)
-    names = [name for name in reference if name.startswith("grad.")]
-    row["missing_gradients"] = sorted(set(names) - set(got))
-    names = [name for name in names if name in got]
+    got = dict(np.load(path))
+    for name, known in TIED.items():
+        if f"grad.{name}" in got:
+            got[f"grad.{known}"] = got.pop(f"grad.{name}")
+    names = [name for name in got if name.startswith("grad.") and name in reference]
+    row["gradients"] = len(names)
+    wrong = [name for name in got if name.startswith("grad.") and name not in reference]
+    wrong += [name for name in reference if name.startswith("grad.") and name not in got]
+    if wrong or not names:
+        row["wrong_gradients"] = sorted(wrong)
+        return
     expected = {name: reference[name].astype(np.float64) for name in names}
     total = np.sqrt(sum(np.sum(value**2) for value in expected.values()))
     errors = {name: np.linalg.norm(got[name] - expected[name]) for name in names}
     row["loss_error"] = float(abs(got["loss"] - reference["loss64"]) / abs(reference["loss64"]))
     row["gradient_error"] = float(np.sqrt(sum(error**2 for error in errors.values())) / total)
     row["worst_of_fp32_bound"] = float(
-        max(errors[name] / (1e-5 * np.linalg.norm(expected[name]) + 3e-7 * total) for name in names))
-    row["gradients"] = len(names)
+        np.max([errors[name] / (1e-5 * np.linalg.norm(expected[name]) + 3e-7 * total) for name in names]))
 
 
 def compare_weights(reference, optimizer, path, row):
@@ -70,12 +70,15 @@ def compare_weights(reference, optimizer, path, row):
     gradients = {name[5:]: np.abs(reference[name]) for name in reference if name.startswith("grad.")}
     living = 1e-5 * max(np.max(value) for value in gradients.values())
     worst = 0
-    for name, content in tensors(path).items():
-        if name not in gradients or f"{optimizer}.{name}" not in reference:
-            continue
+    weights = {TIED.get(name, name): content for name, content in tensors(path).items()}
+    names = [name for name in gradients if name in weights]
+    if len(names) < len(gradients):
+        return
+    for name in names:
+        content = weights[name]
         expected = reference[f"{optimizer}.{name}"].ravel()
         error = np.abs(np.frombuffer(content, np.float32) - expected) / max(np.max(np.abs(expected)), 1e-3)
-        worst = max(worst, float(np.max(error[gradients[name].ravel() > living], initial=0)))
+        worst = float(np.maximum(worst, np.max(error[gradients[name].ravel() > living], initial=0)))  # a NaN stays
     row["weights_error"] = worst
 
 
@@ -112,68 +115,95 @@ def within(row, model, precision):
     else:
         gradient, losses = BOUNDS.get(model, BOUNDS[None])[precision == "fp16"]
         bounds = [("gradient_error", gradient), ("losses_error", losses)]
-    return not row["missing_gradients"] and all(row.get(key, np.inf) <= bound for key, bound in bounds)
+    return all(key in row and row[key] <= bound for key, bound in bounds)
 
 
-def compare(plan, commands, check, options):
-    """The table's row of a plan that was run in the folder `check`."""
-    overflow = plan.startswith("overflow.")
-    row = {"plan": plan, "failed": [name for name, run in commands.items() if run.get("exit", 0)]}
-    model, _, precision, optimizer = plan.split(".") if not overflow else (plan.split(".")[1], "", "", "")
-    reference = dict(np.load(MODELS / f"{model}.npz"))
-    missing = [name for name in ("grads", "train", "repeat") if name not in commands]
-    good = not row["failed"] and not missing
-    if missing:
-        row["missing"] = missing
-    if "repeat" in commands:
-        row["bit_equal"] = commands["repeat"]["bit_equal"]
-        good &= row["bit_equal"]
-    if overflow:
-        good &= check_overflow(check, plan, row)
-    elif "loss64" in reference and not missing:
-        compare_gradients(reference, check / f"{plan}.grads.npz", row)
-        if not commands["train"]["exit"]:
-            expected = reference[f"{optimizer}.losses"]
-            losses = np.array(commands["train"]["result"]["loss"][:len(expected)])
-            unit = np.abs(expected) if precision == "fp32" else 1
-            row["losses_error"] = float(np.max(np.abs(losses - expected) / unit))
-            if precision == "fp32":
-                compare_weights(reference, optimizer, check / f"{plan}.run/weights.safetensors", row)
-        good &= within(row, model, precision)
-    ir = options.plans / "ir" / f"{plan}.mlir"
-    for program in ("train", "eval") if ir.exists() else ():
-        good &= check_trace(options.bin, ir, check / f"{plan}.{program}.steps", program, row)
-    row["good"] = bool(good)
-    return row
+def read_checks(folders):
+    """The calls' gpu_check.json, and of each plan the runs and the folder of each command."""
+    checks, runs = [], {}
+    for folder in folders:
+        check = json.loads((folder / "gpu_check.json").read_text())
+        checks.append(check)
+        for run in check["runs"]:
+            found, where = runs.setdefault(run["plan"], {}).setdefault(run["command"], ([], folder))
+            if where != folder:
+                sys.exit(f"{run['plan']} {run['command']} is in {where} and in {folder}")
+            found.append(run)
+    return checks, runs
+
+
+def of_all(checks, key):
+    """What all calls must agree on."""
+    values = [check.get(key) for check in checks]
+    if any(value != values[0] for value in values):
+        sys.exit(f"the folders come from several runs of which '{key}' differs: {values}")
+    return values[0]
+
+
+def header(checks, plans):
+    """Where the numbers come from."""
+    device = next((device for device in (of_all(checks, "devices") or {}).get("devices", []) if device["target"] == "cuda"), None)
+    made = plans / "command.txt"
+    tests = [check["tests"] for check in checks if "tests" in check]
+    return {"date": max(check["date"] for check in checks), "revision": of_all(checks, "revision"), "device": device,
+            "commands": {"plans": made.read_text().strip() if made.exists() else None,
+                         "check": "; ".join(check.get("command", "") for check in checks),
+                         "compare": "tools/dev/compare_samples.py " + "CHECK " * len(checks) + "PLANS -o TABLE.json"},
+            "tests": {key: sum(part[key] for part in tests) for key in tests[0]} if tests else None}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("checks", type=pathlib.Path, nargs="+")
+    parser.add_argument("check", type=pathlib.Path, nargs="+")
     parser.add_argument("plans", type=pathlib.Path)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
     parser.add_argument("-o", "--out", type=pathlib.Path)
-    options = parser.parse_intermixed_args()
-    checks = [json.loads((folder / "gpu_check.json").read_text()) for folder in options.checks]
+    options = parser.parse_args()
+    checks, runs = read_checks(options.check)
+    table = header(checks, options.plans)
     rows = []
-    for folder, check in zip(options.checks, checks):
-        runs = {}
-        for run in check["runs"]:
-            runs.setdefault(run["plan"], {})[run["command"]] = run
-        for plan, commands in runs.items():
-            rows.append(row := compare(plan, commands, folder, options))
-            print(" ".join(f"{key}={value:.2g}" if isinstance(value, float) else f"{key}={value}"
-                           for key, value in row.items()), flush=True)
-    missing = sorted({path.stem for path in options.plans.glob("*.plan")} - {row["plan"] for row in rows})
+    for plan in sorted({path.stem for path in options.plans.glob("*.plan")} | set(runs)):
+        commands = runs.get(plan, {})
+        overflow = plan.startswith("overflow.")
+        row = {"plan": plan, "failed": [name for name, (found, _) in commands.items() if any(run.get("exit", 0) for run in found)]}
+        ir = options.plans / "ir" / f"{plan}.mlir"
+        missing = [name for name in ("grads", "train", "repeat") + ("trace",) * ir.exists() if name not in commands]
+        if missing:
+            row["missing"] = missing
+        good = not row["failed"] and not missing
+        model, _, precision, optimizer = plan.split(".") if not overflow else (plan.split(".")[1], "", "", "")
+        reference = dict(np.load(MODELS / f"{model}.npz"))
+        if "repeat" in commands:
+            row["bit_equal"] = commands["repeat"][0][0]["bit_equal"]
+            good &= row["bit_equal"]
+        if overflow:
+            good = good and check_overflow(commands["train"][1], plan, row)
+        elif "loss64" in reference:
+            if "grads" in commands and "grads" not in row["failed"]:
+                compare_gradients(reference, commands["grads"][1] / f"{plan}.grads.npz", row)
+            if "train" in commands and "train" not in row["failed"]:
+                (train,), folder = commands["train"]
+                expected = reference[f"{optimizer}.losses"]
+                losses = np.array(train["result"]["loss"][:len(expected)])
+                unit = np.abs(expected) if precision == "fp32" else 1
+                if len(losses) == len(expected):
+                    row["losses_error"] = float(np.max(np.abs(losses - expected) / unit))
+                if precision == "fp32":
+                    compare_weights(reference, optimizer, folder / f"{plan}.run/weights.safetensors", row)
+            good &= within(row, model, precision)
+        for program in ("train", "eval") if "trace" in commands else ():
+            good &= check_trace(options.bin, ir, commands["trace"][1] / f"{plan}.{program}.steps", program, row)
+        row["good"] = bool(good)
+        rows.append(row)
+        print(" ".join(f"{key}={value:.2g}" if isinstance(value, float) else f"{key}={value}" for key, value in row.items()),
+              flush=True)
     wrong = sum(not row["good"] for row in rows)
-    summary = {"date": checks[0]["date"], "revision": sorted({check["revision"] for check in checks}),
-               "devices": checks[0]["devices"]["devices"], "commands": COMMANDS,
-               "tests": next((check["tests"] for check in checks if "tests" in check), None), "plans": len(rows),
-               "plans_not_run": missing, "outside_their_bounds": wrong, "rows": rows}
+    table |= {"plans": len(rows), "outside_their_bounds": wrong}
     if options.out:
-        options.out.write_text(as_text(summary))
-    print(f"{len(rows)} plans, {wrong} outside their bounds, {len(missing)} not run")
-    return wrong > 0 or bool(missing)
+        lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+        options.out.write_text(f'{json.dumps(table, indent=1)[:-2]},\n "rows": [\n{lines}\n ]\n}}\n')
+    print(f"{len(rows)} plans, {wrong} outside their bounds")
+    return wrong > 0 or not rows
 
 
 if __name__ == "__main__":

@@ -9,12 +9,22 @@
 # For each NAME.plan it runs bench, and where NAME.npz (or STEM.npz, STEM being NAME up to its first dot) lies beside it, grads,
 # train, repeat (the same training without CUDA graphs must leave the same weights, to the bit) and trace (of plans whose IR
 # tools/dev/sample_plans.py wrote, DIR/ir/NAME.mlir). overflow.STEM.plan, whose loss scale grows until a step is skipped, trains
-# with STEM.npz up to that step, and once without it (NAME.run2, NAME.run). The results are in
-# OUT/gpu_check.json, what was written and printed in OUT/NAME.*. Where there is no git, HALFTONE_REVISION says what was built.
-# Exit code 1 where anything failed, or where there was no GPU to check.
+# with STEM.npz up to that step, and once without it (NAME.run2, NAME.run). The results are in OUT/gpu_check.json, with the source's
+# revision (where git is not: $HALFTONE_REVISION), what was written and printed in OUT/NAME.*. Exit code 1 where something
+# failed, and where there is no CUDA device or nothing was checked.
 set -u
 
-plans= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes commands='bench grads train repeat trace'
+plans= planned= last= out=gpu_check bin=build/gpu/bin steps=5 filter='*' tests=yes commands='bench grads train repeat trace'
+call=tools/dev/gpu_check.sh
+for word; do
+  [[ $word == *[\ *]* ]] && word="'$word'"
+  case $last in # folders are this machine's own
+  --plans) word=PLANS ;;
+  --out) word=CHECK ;;
+  --bin) word=BIN ;;
+  esac
+  last=$word call+=" $word"
+done
 while [ $# -gt 0 ]; do
   case "$1" in
   --plans) plans=$2; shift 2 ;;
@@ -24,7 +34,7 @@ while [ $# -gt 0 ]; do
   --commands) commands=$2; shift 2 ;;
   --tests) filter=$2; shift 2 ;;
   --no-tests) tests=no; shift ;;
-  *) sed -n '3,17s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;;
   esac
 done
 mkdir -p "$out"
@@ -75,22 +85,34 @@ repeat() { # plan, arguments...
   echo "$name repeat: $equal"
 }
 
-devices=$("$bin/halftone-run" devices --json)
-if [[ $devices != *'"target":"cuda"'* ]]; then
-  echo "gpu_check: no GPU that plans run on: ${devices:-$bin/halftone-run does not start}" >&2
-  exit 1
+fault() {
+  echo "error: $*" >&2
+  failures=$((failures + 1))
+}
+devices=$("$bin/halftone-run" devices --json) || devices=
+if [[ $devices != {*} ]]; then
+  fault "$bin/halftone-run devices does not run"
+  devices=null
+elif ! grep -qE '"target": *"cuda"' <<<"$devices"; then
+  fault "no CUDA device: $devices"
 fi
-revision=${HALFTONE_REVISION:-$(git describe --always --dirty --exclude '*' --abbrev=40 2>/dev/null)}
-printf '{"date": "%s",\n "revision": %s,\n "devices": %s,\n' "$(date -u +%FT%TZ)" "$(quoted "$revision")" "$devices" >"$json"
+revision=${HALFTONE_REVISION:-}
+if head=$(git rev-parse HEAD 2>/dev/null); then
+  revision=$head
+  [ -z "$(git status --porcelain --untracked-files=no)" ] || revision+=-dirty
+fi
+
+printf '{"date": "%s",\n "revision": %s,\n "command": %s,\n "devices": %s,\n' "$(date -u +%FT%TZ)" \
+  "$(quoted "$revision")" "$(quoted "$call")" "$devices" >"$json"
+checked=0
 if [ $tests = yes ]; then
   "$bin/halftone-gpu-tests" --gtest_filter="$filter" --gtest_output="json:$out/tests.json" >"$out/tests.log" 2>&1
   rc=$?
   [ $rc = 0 ] || failures=$((failures + 1))
-  if ! grep -q '^\[ *OK *\] .*cuda' "$out/tests.log"; then
-    echo "gpu_check: no test has run on a GPU" >&2
-    failures=$((failures + 1))
-  fi
   count() { grep -c "^\[ *$1 *\] .*(.*ms)" "$out/tests.log"; }
+  # The other tests of this program need no GPU.
+  checked=$(grep -cE '^\[ *OK *\] (CudaSessionTest\.|.*/cuda).*ms\)' "$out/tests.log")
+  [ "$checked" != 0 ] || fault "no test of halftone-gpu-tests that needs a GPU passed (see $out/tests.log)"
   printf ' "tests": {"exit": %d, "passed": %d, "failed": %d, "skipped": %d},\n' \
     $rc "$(count OK)" "$(count FAILED)" "$(count SKIPPED)" >>"$json"
   grep -E '^\[  (PASSED|FAILED)' "$out/tests.log"
@@ -98,6 +120,7 @@ fi
 printf ' "runs": [' >>"$json"
 for plan in ${plans:+"$plans"/*.plan}; do
   [ -f "$plan" ] || continue
+  checked=$((checked + 1)) planned=yes
   name=$(basename "$plan" .plan)
   stem=${name#overflow.}
   data=$plans/$name.npz count=$steps
@@ -121,6 +144,8 @@ for plan in ${plans:+"$plans"/*.plan}; do
     done
   fi
 done
+[ -z "$plans" ] || [ -n "$planned" ] || fault "no plan in $plans"
+[ $checked != 0 ] || fault "nothing was checked"
 printf '],\n "failures": %d}\n' $failures >>"$json"
 echo "results: $json"
 [ $failures = 0 ]

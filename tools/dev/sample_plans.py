@@ -7,13 +7,15 @@
 For each model, variant, precision (fp32, bf16, fp16) and optimizer (sgd, adamw) of the references: OUT/NAME.VARIANT.PRECISION.
 OPTIMIZER.plan and its weights, OUT/NAME.npz (the batch), and for the plans that trace (raw20, adamw) the buffer IR that
 halftone-check-trace reads, in OUT/ir. Also OUT/overflow.NAME.plan, whose loss scale doubles at every step until FP16
-overflows. --steps-only: no more than the plans that trace.
+overflows, and OUT/command.txt, for the table of compare_samples.py. --steps-only: no more than the plans that trace.
 """
 
 import argparse
 import pathlib
 import subprocess
 import sys
+
+import venv_python  # noqa: F401
 
 import numpy as np
 import onnx
@@ -64,6 +66,9 @@ def main():
     options = parser.parse_intermixed_args()
     ir = options.out / "ir"
     ir.mkdir(parents=True, exist_ok=True)
+    words = [*options.names] if options.names != list(VARIANTS) else []
+    words += ["--target", options.target] + ["--steps-only"] * options.steps_only
+    (options.out / "command.txt").write_text(" ".join(["tools/dev/sample_plans.py PLANS", *words]) + "\n")
     for name in options.names:
         rows = write_data(name, options.out)
 
