@@ -102,15 +102,9 @@ Result<Memory> CudaDevice::allocateStaging(uint64_t bytes) {
     return Memory();
   HALFTONE_RETURN_IF_ERROR(context->enter());
   void *address = nullptr;
-  CUresult result =
-      context->driver.memHostAlloc(&address, bytes, CU_MEMHOSTALLOC_PORTABLE);
-  if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    return outOfMemory(fmt::format(
-        "this machine cannot pin {} bytes of host memory for {}; use a smaller "
-        "batch, or free the machine's memory",
-        bytes, description.id));
   HALFTONE_RETURN_IF_ERROR(context->check(
-      result, fmt::format("pinning {} bytes of host memory", bytes)));
+      context->driver.memHostAlloc(&address, bytes, CU_MEMHOSTALLOC_PORTABLE),
+      fmt::format("pinning {} bytes of host memory", bytes)));
   std::scoped_lock lock(mutex);
   staging[reinterpret_cast<uintptr_t>(address)] = bytes;
   return Memory(address, bytes, [this](void *address) {

@@ -90,14 +90,11 @@ Status CudaExecutable::bindWorkspace(Device &device) {
   auto memory = device.allocate(bytes, "library workspace");
   HALFTONE_RETURN_IF_ERROR(memory);
   workspace = std::move(*memory);
-  for (ProgramKind kind : {ProgramKind::Train, ProgramKind::Eval})
-    for (size_t i = 0; i < calls(kind).size(); ++i)
+  for (auto &calls : programs)
+    for (Call &call : calls)
       if (auto *convolution =
-              std::get_if<std::unique_ptr<cudnn::ConvolutionCall>>(
-                  &calls(kind)[i]))
-        HALFTONE_RETURN_IF_ERROR(
-            withContext(plan->program(kind).steps[i].node,
-                        (*convolution)->bind(workspace.data())));
+              std::get_if<std::unique_ptr<cudnn::ConvolutionCall>>(&call))
+        HALFTONE_RETURN_IF_ERROR((*convolution)->bind(workspace.data()));
   return {};
 }
 

@@ -46,15 +46,8 @@ Status toStatus(const Library &library, cublasStatus_t status,
                 std::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS)
     return {};
-  bool isMemory = status == CUBLAS_STATUS_ALLOC_FAILED ||
-                  status == CUBLAS_STATUS_NOT_INITIALIZED;
-  return failed(fmt::format(
-      "cuBLASLt {}: {}: {}; {}", library.version, what,
-      library.getStatusString(status),
-      isMemory
-          ? "use a smaller batch, or free the GPU's memory"
-          : "CUBLASLT_LOG_LEVEL=5 shows the call, HALFTONE_CUDA_DEBUG=1 the "
-            "step in which earlier work failed"));
+  return failed(fmt::format("cuBLASLt {}: {}: {}", library.version, what,
+                            library.getStatusString(status)));
 }
 
 } // namespace halftone::runtime::cublaslt

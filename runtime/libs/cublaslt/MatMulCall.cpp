@@ -195,11 +195,8 @@ Status Call::choose(const MatMulGeometry &g) {
                (found == 0 || choice.state != CUBLAS_STATUS_SUCCESS));
   if (none)
     return unsupported(fmt::format(
-        "cuBLASLt {} has no product of {} and {} to {}{}; install a newer one, "
-        "or "
-        "compile with --color NODE=fp32",
-        library.version, elementName(g.typeA), elementName(g.typeB),
-        elementName(g.typeC),
+        "cuBLASLt {} has no product of {} and {} to {}{}", library.version,
+        elementName(g.typeA), elementName(g.typeB), elementName(g.typeC),
         g.bias ? fmt::format(" with a bias of {}", elementName(g.typeBias))
                : ""));
   return toStatus(library, status, "choosing an algorithm");

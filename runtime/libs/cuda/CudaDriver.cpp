@@ -94,7 +94,7 @@ Status noGpu(const Driver &driver, CUresult result) {
         visible ? fmt::format("the driver shows no GPU (CUDA_VISIBLE_DEVICES "
                               "is '{}')",
                               visible)
-                : "the driver sees no GPU; see nvidia-smi");
+                : "the driver sees no GPU");
   return unsupported(fmt::format(
       "{}; {}", toStatus(driver, result, "starting the CUDA driver").message(),
       kInstall));
@@ -126,7 +126,7 @@ Status load(Driver &driver) {
   return {};
 }
 
-/// What to do about an error.
+/// What to do about an error; empty where the name says it all.
 std::string_view remedyFor(CUresult result) {
   switch (result) {
   case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -153,23 +153,10 @@ std::string_view remedyFor(CUresult result) {
     return "use a smaller batch, or free the GPU's memory";
   case CUDA_ERROR_NO_BINARY_FOR_GPU:
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-  case CUDA_ERROR_INVALID_PTX:
-  case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     return "compile the plan for this GPU (--target cuda:sm_NN) or update the "
            "driver";
-  case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
-    return "install the driver's libnvidia-ptxjitcompiler (containers need the "
-           "driver capability 'compute')";
-  case CUDA_ERROR_MPS_CONNECTION_FAILED:
-  case CUDA_ERROR_MPS_RPC_FAILURE:
-  case CUDA_ERROR_MPS_SERVER_NOT_READY:
-  case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
-  case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
-  case CUDA_ERROR_MPS_CLIENT_TERMINATED:
-    return "see the log of the MPS server, or run without it";
   default:
-    return "see nvidia-smi and the kernel log; HALFTONE_CUDA_DEBUG=1 names the "
-           "step";
+    return "";
   }
 }
 
@@ -190,9 +177,10 @@ Status toStatus(const Driver &driver, CUresult result, std::string_view what) {
   std::string_view remedy = remedyFor(result);
   return {result == CUDA_ERROR_OUT_OF_MEMORY ? StatusCode::OutOfMemory
                                              : StatusCode::Failed,
-          fmt::format("{}: {} ({}); {}", what,
+          fmt::format("{}: {} ({}){}{}", what,
                       name ? name : "an unknown CUDA error",
-                      text ? text : std::to_string(result), remedy)};
+                      text ? text : std::to_string(result),
+                      remedy.empty() ? "" : "; ", remedy)};
 }
 
 bool isFatal(CUresult result) {
@@ -209,9 +197,6 @@ bool isFatal(CUresult result) {
   case CUDA_ERROR_DEVICE_UNAVAILABLE:
   case CUDA_ERROR_ECC_UNCORRECTABLE:
   case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-  case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-  case CUDA_ERROR_MPS_RPC_FAILURE:
-  case CUDA_ERROR_MPS_CLIENT_TERMINATED:
   case CUDA_ERROR_UNKNOWN:
     return true;
   default:

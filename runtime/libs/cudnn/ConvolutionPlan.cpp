@@ -111,16 +111,13 @@ Result<std::vector<Descriptor>> describeGraph(const Library &library,
 }
 
 /// The plan of an engine's configuration and the bytes it wants; none where it
-/// does not build, for which `built` then says why, or wants too many.
-std::optional<std::pair<Descriptor, uint64_t>> planOf(const Library &library,
-                                                      cudnnHandle_t handle,
-                                                      const Descriptor &config,
-                                                      Status &built) {
+/// does not build or wants too many.
+std::optional<std::pair<Descriptor, uint64_t>>
+planOf(const Library &library, cudnnHandle_t handle, const Descriptor &config) {
   Descriptor plan(library, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  built = plan.finalize("building an engine");
-  if (!built.ok())
+  if (!plan.finalize("").ok())
     return std::nullopt;
   auto bytes = plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1);
   if (bytes.size() != 1 || bytes[0] < 0 || bytes[0] > kMaxWorkspace)
@@ -140,20 +137,13 @@ buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
   auto parts = describeGraph(library, handle, problem);
   HALFTONE_RETURN_IF_ERROR(parts);
   size_t offered = 0;
-  Status first; // What kept cuDNN from the first thing that it could not do.
-  auto note = [&](Status status) {
-    if (first.ok())
-      first = std::move(status);
-  };
   for (cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     Descriptor heuristics(library, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, parts->back());
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-    if (Status asked = heuristics.finalize("asking for engines"); !asked.ok()) {
-      note(std::move(asked));
+    if (!heuristics.finalize("").ok())
       continue;
-    }
     for (Descriptor &offer : heuristics.getDescriptors(
              CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
              kMaxOffers)) {
@@ -161,12 +151,9 @@ buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
       auto config = readEngineConfig(offer);
       if (!config.ok() || !filter(*config, problem))
         continue;
-      Status built;
-      auto plan = planOf(library, handle, offer, built);
-      if (!plan) {
-        note(std::move(built));
+      auto plan = planOf(library, handle, offer);
+      if (!plan)
         continue;
-      }
       parts->push_back(std::move(offer));
       parts->push_back(std::move(plan->first));
       return std::make_shared<ConvolutionPlan>(
@@ -175,10 +162,8 @@ buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
   }
   return unsupported(fmt::format(
       "cuDNN {} has no exact and repeatable engine for this convolution (of {} "
-      "offered); {}",
-      library.version, offered,
-      first.ok() ? "install a newer one, or compile with --color NODE=fp32"
-                 : first.message()));
+      "offered)",
+      library.version, offered));
 }
 
 } // namespace halftone::runtime::cudnn

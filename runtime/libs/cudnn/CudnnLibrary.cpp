@@ -47,12 +47,9 @@ Status toStatus(const Library &library, cudnnStatus_t status,
     return {};
   std::array<char, 512> detail{};
   library.getLastErrorString(detail.data(), detail.size());
-  return failed(fmt::format(
-      "cuDNN {}: {}: {}{}{}; all parts of cuDNN must lie beside libcudnn.so.9 "
-      "and be of its version, and the GPU needs free memory; "
-      "CUDNN_LOGLEVEL_DBG=3 CUDNN_LOGDEST_DBG=stderr show the call",
-      library.version, what, library.getErrorString(status),
-      detail[0] ? "; " : "", detail.data()));
+  return failed(fmt::format("cuDNN {}: {}: {}{}{}", library.version, what,
+                            library.getErrorString(status),
+                            detail[0] ? "; " : "", detail.data()));
 }
 
 } // namespace halftone::runtime::cudnn
