@@ -78,8 +78,16 @@ Status CudaContext::check(CUresult result, std::string_view what) {
   return ended;
 }
 
+Status CudaContext::checkSteps(CUresult result, std::string_view what) {
+  Status status = check(result, what);
+  return status.ok() || isFatal(result)
+             ? status
+             : Status(status.code(), status.message() + whereText());
+}
+
 Status CudaContext::synchronize(Queue queue) {
-  return check(driver.streamSynchronize(stream(queue)), "running on the GPU");
+  return checkSteps(driver.streamSynchronize(stream(queue)),
+                    "running on the GPU");
 }
 
 } // namespace halftone::runtime::cuda

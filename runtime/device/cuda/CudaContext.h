@@ -41,6 +41,9 @@ public:
   /// What a driver call answered; `what` it was to do. A failure that ends the
   /// context also names the steps that ran last, and is kept.
   Status check(CUresult result, std::string_view what);
+  /// The same for a call that concerns the steps that ran last as a whole:
+  /// every failure names them.
+  Status checkSteps(CUresult result, std::string_view what);
   Status synchronize(Queue queue);
 
   /// To be told before steps are queued.

@@ -4,6 +4,7 @@
 
 #include "runtime/device/cuda/CudaEvent.h"
 #include "runtime/device/cuda/CudaExecutable.h"
+#include "runtime/libs/cuda/Remedies.h"
 
 #include <atomic>
 #include <cstring>
@@ -79,11 +80,9 @@ Result<Memory> CudaDevice::allocate(uint64_t bytes, std::string_view purpose) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     return outOfMemory(fmt::format(
         "not enough memory on {} for {}: {} bytes are needed beside {} that "
-        "the "
-        "plan has, {} of {} are free; use a smaller batch, or free the GPU's "
-        "memory",
+        "the plan has, {} of {} are free; {}",
         description.id, purpose, bytes, used.load(), now->freeBytes,
-        now->totalBytes));
+        now->totalBytes, kFreeMemory));
   HALFTONE_RETURN_IF_ERROR(context->check(result, "allocating memory"));
   uint64_t all = used += bytes;
   for (uint64_t seen = peak;
@@ -102,9 +101,14 @@ Result<Memory> CudaDevice::allocateStaging(uint64_t bytes) {
     return Memory();
   HALFTONE_RETURN_IF_ERROR(context->enter());
   void *address = nullptr;
+  CUresult result =
+      context->driver.memHostAlloc(&address, bytes, CU_MEMHOSTALLOC_PORTABLE);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) // The host's, not the GPU's.
+    return outOfMemory(fmt::format("not enough memory on the host to pin {} "
+                                   "bytes of it; {}",
+                                   bytes, kFreeHostMemory));
   HALFTONE_RETURN_IF_ERROR(context->check(
-      context->driver.memHostAlloc(&address, bytes, CU_MEMHOSTALLOC_PORTABLE),
-      fmt::format("pinning {} bytes of host memory", bytes)));
+      result, fmt::format("pinning {} bytes of host memory", bytes)));
   std::scoped_lock lock(mutex);
   staging[reinterpret_cast<uintptr_t>(address)] = bytes;
   return Memory(address, bytes, [this](void *address) {

@@ -23,8 +23,8 @@ CudaEvent::~CudaEvent() {
 
 Status CudaEvent::wait() {
   HALFTONE_RETURN_IF_ERROR(context.enter());
-  return context.check(context.driver.eventSynchronize(event),
-                       "running on the GPU");
+  return context.checkSteps(context.driver.eventSynchronize(event),
+                            "running on the GPU");
 }
 
 bool CudaEvent::ready() {

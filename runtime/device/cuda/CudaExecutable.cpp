@@ -14,6 +14,15 @@ bool isSet(const char *variable, std::string_view value) {
   return found && value == found;
 }
 
+uint64_t workspaceBytes(const Call &call) {
+  if (auto *product = std::get_if<std::unique_ptr<cublaslt::MatMulCall>>(&call))
+    return (*product)->workspaceBytes();
+  if (auto *convolution =
+          std::get_if<std::unique_ptr<cudnn::ConvolutionCall>>(&call))
+    return (*convolution)->workspaceBytes();
+  return 0;
+}
+
 } // namespace
 
 RunMode RunMode::fromEnvironment() {
@@ -79,22 +88,27 @@ CudaExecutable::prepareConvolution(const ConvolutionGeometry &geometry,
 
 Status CudaExecutable::bindWorkspace(Device &device) {
   uint64_t bytes = 0;
-  for (const auto &calls : programs)
-    for (const Call &call : calls)
-      if (auto *product =
-              std::get_if<std::unique_ptr<cublaslt::MatMulCall>>(&call))
-        bytes = std::max(bytes, (*product)->workspaceBytes());
-      else if (auto *convolution =
-                   std::get_if<std::unique_ptr<cudnn::ConvolutionCall>>(&call))
-        bytes = std::max(bytes, (*convolution)->workspaceBytes());
-  auto memory = device.allocate(bytes, "library workspace");
+  std::string purpose;
+  for (ProgramKind kind : {ProgramKind::Train, ProgramKind::Eval})
+    for (size_t i = 0; i < calls(kind).size(); ++i) {
+      uint64_t wanted = workspaceBytes(calls(kind)[i]);
+      if (wanted <= bytes)
+        continue;
+      bytes = wanted;
+      purpose = fmt::format("the library workspace of node '{}'",
+                            plan->program(kind).steps[i].node);
+    }
+  auto memory = device.allocate(bytes, purpose);
   HALFTONE_RETURN_IF_ERROR(memory);
   workspace = std::move(*memory);
-  for (auto &calls : programs)
-    for (Call &call : calls)
+  for (ProgramKind kind : {ProgramKind::Train, ProgramKind::Eval})
+    for (size_t i = 0; i < calls(kind).size(); ++i)
       if (auto *convolution =
-              std::get_if<std::unique_ptr<cudnn::ConvolutionCall>>(&call))
-        HALFTONE_RETURN_IF_ERROR((*convolution)->bind(workspace.data()));
+              std::get_if<std::unique_ptr<cudnn::ConvolutionCall>>(
+                  &calls(kind)[i]))
+        HALFTONE_RETURN_IF_ERROR(
+            withContext(plan->program(kind).steps[i].node,
+                        (*convolution)->bind(workspace.data())));
   return {};
 }
 

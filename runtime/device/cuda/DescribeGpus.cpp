@@ -83,7 +83,7 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
   HALFTONE_RETURN_IF_ERROR(
       toStatus(**driver, (*driver)->deviceGetCount(&count), "counting GPUs"));
   if (count == 0)
-    return unsupported("the driver sees no GPU");
+    return noGpu();
   std::vector<DeviceInfo> all;
   for (int i = 0; i < count; ++i) {
     auto info = describe(**driver, i);

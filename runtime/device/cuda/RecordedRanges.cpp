@@ -19,11 +19,13 @@ RecordedRanges::~RecordedRanges() {
 
 Status RecordedRanges::record(CudaContext &context, Entry &entry,
                               const std::function<Status()> &queue) {
+  constexpr std::string_view kWhat =
+      "recording a graph (HALFTONE_CUDA_GRAPHS=0 runs without)";
   CUstream stream = context.stream(Queue::Compute);
   driver = &context.driver;
-  HALFTONE_RETURN_IF_ERROR(context.check(
+  HALFTONE_RETURN_IF_ERROR(context.checkSteps(
       driver->streamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-      "beginning to record a graph"));
+      kWhat));
   Status queued = queue();
   CUgraph graph = nullptr;
   CUresult result = driver->streamEndCapture(stream, &graph);
@@ -32,8 +34,7 @@ Status RecordedRanges::record(CudaContext &context, Entry &entry,
   if (graph)
     driver->graphDestroy(graph);
   HALFTONE_RETURN_IF_ERROR(withContext("recording a graph", queued));
-  return withContext("HALFTONE_CUDA_GRAPHS=0 runs without graphs",
-                     context.check(result, "recording a graph"));
+  return context.checkSteps(result, kWhat);
 }
 
 Status RecordedRanges::run(CudaContext &context, const Range &range,
@@ -49,7 +50,7 @@ Status RecordedRanges::run(CudaContext &context, const Range &range,
     return queue();
   if (!entry.graph)
     HALFTONE_RETURN_IF_ERROR(record(context, entry, queue));
-  return context.check(
+  return context.checkSteps(
       context.driver.graphLaunch(entry.graph, context.stream(Queue::Compute)),
       "launching a graph");
 }

@@ -3,6 +3,7 @@
 #include "runtime/libs/cublaslt/CublasLtLibrary.h"
 
 #include "runtime/libs/cuda/DynamicLibrary.h"
+#include "runtime/libs/cuda/Remedies.h"
 
 #include <fmt/format.h>
 
@@ -38,6 +39,22 @@ Status load(Library &l) {
       kLibrary, symbols, [&] { return l.getVersion(); }, l.version);
 }
 
+constexpr cuda::Remedy kKnown[] = {
+    {CUBLAS_STATUS_NOT_INITIALIZED, CUBLAS_STATUS_NOT_INITIALIZED,
+     "free the GPU's memory, or install a driver that serves this cuBLAS"},
+    {CUBLAS_STATUS_ALLOC_FAILED, CUBLAS_STATUS_ALLOC_FAILED, cuda::kFreeMemory},
+    {CUBLAS_STATUS_ARCH_MISMATCH, CUBLAS_STATUS_ARCH_MISMATCH,
+     "install a cuBLAS of CUDA 13 that serves this GPU"},
+    {CUBLAS_STATUS_EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED,
+     cuda::kAskStepwise},
+    {CUBLAS_STATUS_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED,
+     "install a newer cuBLAS of CUDA 13, or compile the plan with another "
+     "--precision"},
+};
+constexpr cuda::Remedies kRemedies{
+    kKnown, "set CUBLASLT_LOG_LEVEL=5, which prints what cuBLASLt does, and "
+            "HALFTONE_CUDA_DEBUG=1, which runs step by step"};
+
 } // namespace
 
 Result<const Library *> loadLibrary() { return cuda::loadOnce(load); }
@@ -46,8 +63,10 @@ Status toStatus(const Library &library, cublasStatus_t status,
                 std::string_view what) {
   if (status == CUBLAS_STATUS_SUCCESS)
     return {};
-  return failed(fmt::format("cuBLASLt {}: {}: {}", library.version, what,
-                            library.getStatusString(status)));
+  return {status == CUBLAS_STATUS_NOT_SUPPORTED ? StatusCode::Unsupported
+                                                : StatusCode::Failed,
+          fmt::format("cuBLASLt {}: {}: {}; {}", library.version, what,
+                      library.getStatusString(status), kRemedies.of(status))};
 }
 
 } // namespace halftone::runtime::cublaslt

@@ -36,8 +36,8 @@ struct Library {
 /// remedy where it is missing or too old.
 Result<const Library *> loadLibrary();
 
-/// Success, or a failure that names `what` was tried and the library's word for
-/// the error.
+/// Success, or a failure that names `what` was tried, the library's word for
+/// the error, and a remedy.
 Status toStatus(const Library &library, cublasStatus_t status,
                 std::string_view what);
 

@@ -190,16 +190,14 @@ Status Call::choose(const MatMulGeometry &g) {
     status = library.algoGetHeuristic(handle, operation, first, second, result,
                                       result, preference, 1, &choice, &found);
   library.preferenceDestroy(preference);
-  bool none = status == CUBLAS_STATUS_NOT_SUPPORTED ||
-              (status == CUBLAS_STATUS_SUCCESS &&
-               (found == 0 || choice.state != CUBLAS_STATUS_SUCCESS));
-  if (none)
-    return unsupported(fmt::format(
-        "cuBLASLt {} has no product of {} and {} to {}{}", library.version,
-        elementName(g.typeA), elementName(g.typeB), elementName(g.typeC),
-        g.bias ? fmt::format(" with a bias of {}", elementName(g.typeBias))
-               : ""));
-  return toStatus(library, status, "choosing an algorithm");
+  if (status == CUBLAS_STATUS_SUCCESS &&
+      (found == 0 || choice.state != CUBLAS_STATUS_SUCCESS))
+    status = CUBLAS_STATUS_NOT_SUPPORTED;
+  std::string types = fmt::format("{} and {} to {}", elementName(g.typeA),
+                                  elementName(g.typeB), elementName(g.typeC));
+  if (g.bias)
+    types += fmt::format(" with a bias of {}", elementName(g.typeBias));
+  return toStatus(library, status, "choosing a product of " + types);
 }
 
 Status Call::prepare(const MatMulGeometry &geometry) {
@@ -243,7 +241,7 @@ Result<std::unique_ptr<MatMulCall>>
 prepareMatMul(Handle &handle, const MatMulGeometry &geometry,
               const MatMulAddresses &addresses) {
   if (geometry.shape.batch > INT32_MAX)
-    return unsupported("a batch of more than 2^31 products");
+    return unsupported("a batch of more than 2^31 products; use a smaller one");
   auto call = std::make_unique<Call>(handle, addresses);
   HALFTONE_RETURN_IF_ERROR(call->prepare(geometry));
   return std::unique_ptr<MatMulCall>(std::move(call));

@@ -4,8 +4,8 @@
 #include "runtime/libs/cuda/CudaDriver.h"
 
 #include "runtime/libs/cuda/DynamicLibrary.h"
+#include "runtime/libs/cuda/Remedies.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace halftone::runtime::cuda {
@@ -78,86 +78,51 @@ Status bindKernels(const DynamicLibrary &library, Driver &d) {
   return library.bind(symbols);
 }
 
-Status bindAll(const DynamicLibrary &library, Driver &driver) {
-  HALFTONE_RETURN_IF_ERROR(bindDevice(library, driver));
-  HALFTONE_RETURN_IF_ERROR(bindStreams(library, driver));
-  return bindKernels(library, driver);
+Status doesNotFit(const Status &bound) {
+  return bound.ok() ? bound
+                    : unsupported(fmt::format("the CUDA driver does not fit: "
+                                              "{}; {}",
+                                              bound.message(), kInstallDriver));
 }
 
-constexpr const char *kInstall =
-    "install NVIDIA's driver 580 or newer for this GPU";
-
-Status noGpu(const Driver &driver, CUresult result) {
-  const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+Status notStarted(const Driver &driver, CUresult result) {
   if (result == CUDA_ERROR_NO_DEVICE)
-    return unsupported(
-        visible ? fmt::format("the driver shows no GPU (CUDA_VISIBLE_DEVICES "
-                              "is '{}')",
-                              visible)
-                : "the driver sees no GPU");
-  return unsupported(fmt::format(
-      "{}; {}", toStatus(driver, result, "starting the CUDA driver").message(),
-      kInstall));
+    return noGpu();
+  return unsupported(
+      toStatus(driver, result, "starting the CUDA driver").message());
+}
+
+Status bindAll(const DynamicLibrary &library, Driver &driver) {
+  Status bound = bindDevice(library, driver);
+  if (bound.ok())
+    bound = bindStreams(library, driver);
+  if (bound.ok())
+    bound = bindKernels(library, driver);
+  return doesNotFit(bound);
 }
 
 Status load(Driver &driver) {
   auto library = DynamicLibrary::open("libcuda.so.1");
   if (!library.ok())
     return unsupported(fmt::format("no CUDA driver: {}; {}",
-                                   library.status().message(), kInstall));
+                                   library.status().message(), kInstallDriver));
   // First of all the version: an old driver lacks functions.
   const Symbol version[] = {
       symbol("cuDriverGetVersion", driver.driverGetVersion)};
-  HALFTONE_RETURN_IF_ERROR(
-      withContext("the CUDA driver does not fit", library->bind(version)));
+  HALFTONE_RETURN_IF_ERROR(doesNotFit(library->bind(version)));
   if (CUresult result = driver.driverGetVersion(&driver.version);
       result != CUDA_SUCCESS)
     return unsupported(
         fmt::format("the CUDA driver does not tell its version (error {}); {}",
-                    static_cast<int>(result), kInstall));
+                    static_cast<int>(result), kInstallDriver));
   if (driver.version < kMinimumDriver)
     return unsupported(fmt::format("the driver serves CUDA {}, 13.0 is needed; "
                                    "{}",
-                                   driver.versionText(), kInstall));
-  HALFTONE_RETURN_IF_ERROR(
-      withContext("the CUDA driver does not fit", bindAll(*library, driver)));
+                                   driver.versionText(), kInstallDriver));
+  HALFTONE_RETURN_IF_ERROR(bindAll(*library, driver));
   if (CUresult result = driver.init(0); result != CUDA_SUCCESS)
-    return noGpu(driver, result);
+    return notStarted(driver, result);
   return {};
-}
-
-/// What to do about an error; empty where the name says it all.
-std::string_view remedyFor(CUresult result) {
-  switch (result) {
-  case CUDA_ERROR_ILLEGAL_ADDRESS:
-  case CUDA_ERROR_MISALIGNED_ADDRESS:
-  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-  case CUDA_ERROR_INVALID_PC:
-  case CUDA_ERROR_HARDWARE_STACK_ERROR:
-  case CUDA_ERROR_LAUNCH_FAILED:
-  case CUDA_ERROR_ASSERT:
-    return "a kernel went wrong; HALFTONE_CUDA_DEBUG=1 runs step by step and "
-           "names the node";
-  case CUDA_ERROR_LAUNCH_TIMEOUT:
-    return "a kernel ran too long for a GPU that drives a display";
-  case CUDA_ERROR_DEVICE_UNAVAILABLE:
-  case CUDA_ERROR_ECC_UNCORRECTABLE:
-  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-  case CUDA_ERROR_SYSTEM_NOT_READY:
-  case CUDA_ERROR_UNKNOWN:
-    return "the GPU was lost or is taken by another process; see nvidia-smi "
-           "and "
-           "the kernel log (Xid)";
-  case CUDA_ERROR_OUT_OF_MEMORY:
-    return "use a smaller batch, or free the GPU's memory";
-  case CUDA_ERROR_NO_BINARY_FOR_GPU:
-  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    return "compile the plan for this GPU (--target cuda:sm_NN) or update the "
-           "driver";
-  default:
-    return "";
-  }
 }
 
 } // namespace
@@ -167,41 +132,5 @@ std::string Driver::versionText() const {
 }
 
 Result<const Driver *> loadDriver() { return loadOnce(load); }
-
-Status toStatus(const Driver &driver, CUresult result, std::string_view what) {
-  if (result == CUDA_SUCCESS)
-    return {};
-  const char *name = nullptr, *text = nullptr;
-  driver.getErrorName(result, &name);
-  driver.getErrorString(result, &text);
-  std::string_view remedy = remedyFor(result);
-  return {result == CUDA_ERROR_OUT_OF_MEMORY ? StatusCode::OutOfMemory
-                                             : StatusCode::Failed,
-          fmt::format("{}: {} ({}){}{}", what,
-                      name ? name : "an unknown CUDA error",
-                      text ? text : std::to_string(result),
-                      remedy.empty() ? "" : "; ", remedy)};
-}
-
-bool isFatal(CUresult result) {
-  switch (result) {
-  case CUDA_ERROR_ILLEGAL_ADDRESS:
-  case CUDA_ERROR_MISALIGNED_ADDRESS:
-  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-  case CUDA_ERROR_INVALID_PC:
-  case CUDA_ERROR_HARDWARE_STACK_ERROR:
-  case CUDA_ERROR_LAUNCH_FAILED:
-  case CUDA_ERROR_LAUNCH_TIMEOUT:
-  case CUDA_ERROR_ASSERT:
-  case CUDA_ERROR_DEVICE_UNAVAILABLE:
-  case CUDA_ERROR_ECC_UNCORRECTABLE:
-  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-  case CUDA_ERROR_UNKNOWN:
-    return true;
-  default:
-    return false;
-  }
-}
 
 } // namespace halftone::runtime::cuda

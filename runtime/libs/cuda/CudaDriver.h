@@ -78,13 +78,16 @@ inline constexpr int kMinimumDriver = 13000;
 /// driver, where it is too old, and where it sees no GPU.
 Result<const Driver *> loadDriver();
 
+/// The failure where the driver works and shows no GPU.
+Status noGpu();
+
 /// A place in the GPU's memory, as the driver's functions take it.
 inline CUdeviceptr deviceAddress(const void *address) {
   return reinterpret_cast<CUdeviceptr>(address);
 }
 
 /// Success, or a failure that names `what` was tried, the driver's name and
-/// words for the error, and a remedy where one is known. Lack of memory becomes
+/// words for the error, and a remedy. Lack of memory becomes
 /// StatusCode::OutOfMemory, all else StatusCode::Failed.
 Status toStatus(const Driver &driver, CUresult result, std::string_view what);
 

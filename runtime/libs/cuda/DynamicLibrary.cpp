@@ -67,18 +67,21 @@ Status bindVersioned(const VersionedLibrary &library,
                      std::span<const Symbol> symbols,
                      const std::function<size_t()> &getVersion,
                      std::string &version) {
+  auto remedied = [&](const Status &status) {
+    return status.ok() ? status
+                       : unsupported(fmt::format("{}; {}", status.message(),
+                                                 library.remedy));
+  };
   auto opened = DynamicLibrary::open(library.soname);
-  if (!opened.ok())
-    return unsupported(
-        fmt::format("{}; {}", opened.status().message(), library.remedy));
-  HALFTONE_RETURN_IF_ERROR(opened->bind(symbols.first(1)));
+  HALFTONE_RETURN_IF_ERROR(remedied(opened.status()));
+  HALFTONE_RETURN_IF_ERROR(remedied(opened->bind(symbols.first(1))));
   size_t number = getVersion();
   version =
       fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
   if (number < library.minimum)
     return unsupported(fmt::format("{} is version {}; {}", opened->path(),
                                    version, library.remedy));
-  return opened->bind(symbols);
+  return remedied(opened->bind(symbols));
 }
 
 } // namespace halftone::runtime::cuda

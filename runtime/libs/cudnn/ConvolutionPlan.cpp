@@ -110,16 +110,59 @@ Result<std::vector<Descriptor>> describeGraph(const Library &library,
   return parts;
 }
 
+/// Whether an engine only says that it does not serve the problem, which is
+/// common, and not that something is wrong with cuDNN, the driver or the GPU.
+bool isPlainRefusal(cudnnStatus_t status) {
+  switch (status) {
+  case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER:
+  case CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDART:
+  case CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING:
+  case CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE:
+    return false;
+  default:
+    return status == CUDNN_STATUS_SUCCESS ||
+           (status >= CUDNN_STATUS_NOT_SUPPORTED &&
+            status < CUDNN_STATUS_INTERNAL_ERROR);
+  }
+}
+
+/// Why no plan came about, for the message.
+struct Search {
+  size_t offered = 0;
+  Status trouble; ///< The first that is no plain refusal.
+
+  void note(const Descriptor &descriptor, std::string_view what) {
+    if (trouble.ok() && !isPlainRefusal(descriptor.failure()))
+      trouble = descriptor.status(what);
+  }
+  Status status(const Library &library) const {
+    std::string remedy(kNoEngine);
+    if (!trouble.ok())
+      remedy = trouble.message();
+    else if (offered == 0)
+      remedy = kBrokenInstallation;
+    return unsupported(fmt::format("cuDNN {} has no exact and repeatable "
+                                   "engine for this convolution (of {} "
+                                   "offered); {}",
+                                   library.version, offered, remedy));
+  }
+};
+
 /// The plan of an engine's configuration and the bytes it wants; none where it
 /// does not build or wants too many.
-std::optional<std::pair<Descriptor, uint64_t>>
-planOf(const Library &library, cudnnHandle_t handle, const Descriptor &config) {
+std::optional<std::pair<Descriptor, uint64_t>> planOf(const Library &library,
+                                                      cudnnHandle_t handle,
+                                                      const Descriptor &config,
+                                                      Search &search) {
   Descriptor plan(library, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  if (!plan.finalize("").ok())
+  if (!plan.finalize("").ok()) {
+    search.note(plan, "building an engine's plan");
     return std::nullopt;
+  }
   auto bytes = plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1);
+  search.note(plan, "asking for a plan's workspace");
   if (bytes.size() != 1 || bytes[0] < 0 || bytes[0] > kMaxWorkspace)
     return std::nullopt;
   return std::pair(std::move(plan), static_cast<uint64_t>(bytes[0]));
@@ -136,22 +179,25 @@ buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
           const std::function<EngineFilter> &filter) {
   auto parts = describeGraph(library, handle, problem);
   HALFTONE_RETURN_IF_ERROR(parts);
-  size_t offered = 0;
+  Search search;
   for (cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     Descriptor heuristics(library, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, parts->back());
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-    if (!heuristics.finalize("").ok())
-      continue;
-    for (Descriptor &offer : heuristics.getDescriptors(
-             CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
-             kMaxOffers)) {
-      ++offered;
+    std::vector<Descriptor> offers;
+    if (heuristics.finalize("").ok())
+      offers = heuristics.getDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                         CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                                         kMaxOffers);
+    search.note(heuristics, "asking for engines");
+    for (Descriptor &offer : offers) {
+      ++search.offered;
       auto config = readEngineConfig(offer);
+      search.note(offer, "asking about an engine");
       if (!config.ok() || !filter(*config, problem))
         continue;
-      auto plan = planOf(library, handle, offer);
+      auto plan = planOf(library, handle, offer, search);
       if (!plan)
         continue;
       parts->push_back(std::move(offer));
@@ -160,10 +206,7 @@ buildPlan(const Library &library, cudnnHandle_t handle, const Problem &problem,
           ConvolutionPlan{std::move(*parts), plan->second, std::move(*config)});
     }
   }
-  return unsupported(fmt::format(
-      "cuDNN {} has no exact and repeatable engine for this convolution (of {} "
-      "offered)",
-      library.version, offered));
+  return search.status(library);
 }
 
 } // namespace halftone::runtime::cudnn

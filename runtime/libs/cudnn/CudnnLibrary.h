@@ -29,12 +29,21 @@ struct Library {
   decltype(&::cudnnBackendExecute) execute;
 };
 
+/// The remedy where parts of the library are missing or of another release.
+inline constexpr std::string_view kBrokenInstallation =
+    "install cuDNN anew: its parts (libcudnn_*.so.9) must be of one release "
+    "and lie beside libcudnn.so.9";
+/// The remedy where the library has no engine for a convolution.
+inline constexpr std::string_view kNoEngine =
+    "install a newer cuDNN 9.x for CUDA 13, or compile the plan with another "
+    "--precision";
+
 /// Opens the library, once a process. Fails (StatusCode::Unsupported) with the
 /// remedy where it is missing or too old.
 Result<const Library *> loadLibrary();
 
-/// Success, or a failure that names `what` was tried and the library's words
-/// for the error.
+/// Success, or a failure that names `what` was tried, the library's words for
+/// the error, and a remedy.
 Status toStatus(const Library &library, cudnnStatus_t status,
                 std::string_view what);
 

@@ -87,6 +87,7 @@ public:
   Status status(std::string_view what) const {
     return toStatus(*library, firstFailure, what);
   }
+  cudnnStatus_t failure() const { return firstFailure; }
   cudnnBackendDescriptor_t get() const { return handle; }
 
 private:
