@@ -17,6 +17,10 @@
 
 namespace halftone::runtime {
 
+/// The least GPU that plans run on, of compute capability 8.0 (Ampere): kernels
+/// use what came with it.
+inline constexpr int kLeastSm = 80;
+
 /// What `halftone-run devices` prints.
 struct DeviceInfo {
   std::string id;           ///< As --device takes it: "cpu", "cuda:0".

@@ -30,9 +30,9 @@ std::optional<double> parseDouble(const std::string &text) {
 
 /// Kernels for GPUs of no known kind are for this architecture and newer ones.
 constexpr unsigned kDefaultSm = 90;
-/// What plans can be compiled for: older GPUs lack what kernels use, and there
-/// is no architecture of three digits beyond.
-constexpr unsigned kLeastSm = 80, kGreatestSm = 199;
+/// Plans can be compiled for GPUs up to this one: there is no architecture of
+/// three digits beyond.
+constexpr unsigned kGreatestSm = 199;
 
 /// The architecture of the first GPU here that plans run on; none without one.
 std::optional<unsigned> visibleSm() {
@@ -40,7 +40,7 @@ std::optional<unsigned> visibleSm() {
     unsigned sm = 0;
     llvm::StringRef architecture = info.architecture;
     if (info.target == "cuda" && architecture.consume_front("sm_") &&
-        !architecture.getAsInteger(10, sm) && sm >= kLeastSm)
+        !architecture.getAsInteger(10, sm) && sm >= runtime::kLeastSm)
       return sm;
   }
   return std::nullopt;
@@ -58,13 +58,14 @@ llvm::Error resolveTarget(const CompileFlags &flags, CompileRequest &request) {
     return llvm::Error::success();
   }
   unsigned sm = visible.value_or(kDefaultSm);
-  bool known = target == "cuda" || (target.consume_front("cuda:sm_") &&
-                                    !target.getAsInteger(10, sm) &&
-                                    sm >= kLeastSm && sm <= kGreatestSm);
+  bool known =
+      target == "cuda" ||
+      (target.consume_front("cuda:sm_") && !target.getAsInteger(10, sm) &&
+       sm >= runtime::kLeastSm && sm <= kGreatestSm);
   if (!known)
     return refuse(fmt::format(
         "--target {}: expected cpu, cuda, or cuda:sm_NN with NN from {} to {}",
-        flags.target, kLeastSm, kGreatestSm));
+        flags.target, runtime::kLeastSm, kGreatestSm));
   request.targetName = "cuda";
   request.architecture = fmt::format("sm_{}", sm);
   request.compile.target = {codegen::TargetSpec::Kind::Cuda, sm};

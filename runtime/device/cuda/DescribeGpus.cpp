@@ -12,9 +12,6 @@
 namespace halftone::runtime::cuda {
 namespace {
 
-/// Kernels use what came with this architecture (Ampere).
-constexpr int kLeastSm = 80;
-
 std::string tooOldText() {
   return fmt::format("a GPU of compute capability {}.{} (sm_{}) or newer is "
                      "needed",

@@ -48,8 +48,8 @@ constexpr cuda::Remedy kKnown[] = {
     {CUBLAS_STATUS_EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED,
      cuda::kAskStepwise},
     {CUBLAS_STATUS_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED,
-     "install a newer cuBLAS of CUDA 13, or compile the plan with another "
-     "--precision"},
+     "install a newer cuBLAS of CUDA 13, or compile the plan with --color "
+     "NODE=fp32"},
 };
 constexpr cuda::Remedies kRemedies{
     kKnown, "set CUBLASLT_LOG_LEVEL=5, which prints what cuBLASLt does, and "
