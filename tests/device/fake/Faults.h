@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which call of a stand-in for one of NVIDIA's math libraries fails:
-// HALFTONE_FAKE_LIBRARY=FUNCTION:COUNT:STATUS, as HALFTONE_FAKE_CUDA's fail=.
+// HALFTONE_FAKE_LIBRARY=FUNCTION:COUNT:STATUS, as HALFTONE_FAKE_CUDA's fail=;
+// with a + behind STATUS, all calls from that one on.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,12 @@ inline int faultOf(const char *function) {
   const char *text = std::getenv("HALFTONE_FAKE_LIBRARY");
   char name[64] = "";
   int count = 0, status = 0;
-  if (!text || std::sscanf(text, "%63[^:]:%d:%d", name, &count, &status) != 3 ||
+  char onward = 0;
+  if (!text ||
+      std::sscanf(text, "%63[^:]:%d:%d%c", name, &count, &status, &onward) <
+          3 ||
       std::strcmp(name, function) != 0)
     return 0;
-  return ++calls == count ? status : 0;
+  int call = ++calls;
+  return call == count || (onward == '+' && call > count) ? status : 0;
 }
