@@ -140,11 +140,14 @@ public:
   /// Blocks until both queues are empty; reports failures of the work in them.
   virtual Status synchronize() = 0;
 
-  /// Makes `programs` of `plan` runnable: loads its kernels, prepares library
-  /// calls.
+  /// Refuses a plan, which must be for this device's target, of an architecture
+  /// that this device does not cover (StatusCode::Unsupported).
+  virtual Status covers(const Plan &plan) const = 0;
+
+  /// Makes `programs` of a plan that it covers runnable: loads its kernels,
+  /// prepares library calls, allocates what these want of workspace.
   /// `arenas[i]` is the base address of plan->arenas[i] (256-aligned; null
-  /// where it has no bytes). Refuses a plan for another target or an
-  /// architecture that this device lacks. The device must outlive the result.
+  /// where it has no bytes). The device must outlive the result.
   virtual Result<std::unique_ptr<Executable>>
   prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
           const std::vector<ProgramKind> &programs) = 0;

@@ -4,6 +4,7 @@
 
 #include "runtime/executor/GradientPart.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace halftone::runtime {
@@ -67,6 +68,7 @@ Executor::create(Device &device, std::shared_ptr<const Plan> plan,
         "the plan was compiled for '{}', the device '{}' runs '{}' plans; "
         "compile it with --target {} or choose another --device",
         target, device.info().id, device.info().target, device.info().target));
+  HALFTONE_RETURN_IF_ERROR(device.covers(*executor->thePlan));
   for (ProgramKind kind : {ProgramKind::Train, ProgramKind::Eval})
     executor->gradientParts[static_cast<size_t>(kind)] =
         gradientSteps(*executor->thePlan, executor->thePlan->program(kind));
@@ -88,8 +90,10 @@ Status Executor::allocate(const std::vector<ProgramKind> &programs) {
   uint64_t total = 0;
   for (size_t i = 0; i < needed.size(); ++i)
     total += needed[i] ? thePlan->arenas[i].bytes : 0;
+  uint64_t slot = 0;
   for (ProgramKind kind : programs)
-    total += InputLanding::kSlots * InputLanding(*thePlan, kind).bytes;
+    slot = std::max(slot, InputLanding(*thePlan, kind).bytes);
+  total += inputSlots.size() * slot;
   Result<MemoryInfo> memory = theDevice.memory();
   HALFTONE_RETURN_IF_ERROR(memory);
   if (total > memory->freeBytes)
@@ -109,6 +113,18 @@ Status Executor::allocate(const std::vector<ProgramKind> &programs) {
       HALFTONE_RETURN_IF_ERROR(
           theDevice.fill(Queue::Compute, arenas.back().data(),
                          std::array<std::byte, 8>{}, bytes / 8));
+  }
+  return allocateInputSlots(slot);
+}
+
+Status Executor::allocateInputSlots(uint64_t bytes) {
+  for (InputSlot &slot : inputSlots) {
+    Result<Memory> staging = theDevice.allocateStaging(bytes);
+    HALFTONE_RETURN_IF_ERROR(staging);
+    Result<Memory> memory = theDevice.allocate(bytes, "batches on their way");
+    HALFTONE_RETURN_IF_ERROR(memory);
+    slot.staging = std::move(*staging);
+    slot.device = std::move(*memory);
   }
   return {};
 }

@@ -24,23 +24,30 @@ enum class ProgramPart : uint8_t {
   Gradients, ///< What makes loss and gradients; no parameter has changed.
 };
 
-/// Where the batches of a program arrive: slots that take turns, and the
-/// offset of each input (in the order of Plan::programInputs) in one of them.
+/// Where each input of a program (in the order of Plan::programInputs) lies in
+/// an InputSlot.
 struct InputLanding {
-  static constexpr uint64_t kSlots = 2;
-
   InputLanding(const Plan &plan, ProgramKind program);
 
   std::vector<uint64_t> offsets;
-  uint64_t bytes = 0; ///< Of one slot.
+  uint64_t bytes = 0;
+};
+
+/// Where a batch of any program arrives: staging memory, and memory of the
+/// device. The events mark the last use of either; whoever uses the slot waits
+/// for the old ones and leaves new ones.
+struct InputSlot {
+  Memory staging, device;
+  std::shared_ptr<Event> uploaded; ///< `staging` is free again.
+  std::shared_ptr<Event> consumed; ///< `device` is free again.
 };
 
 class Executor {
 public:
   /// Allocates the arenas that `programs` touch (parameters and constants
-  /// always), all zero, uploads the plan's constants and the states' initial
-  /// values, and prepares the plan. Checks first that the memory is there, the
-  /// slots where batches arrive included.
+  /// always), all zero, and the slots where batches arrive; prepares the plan,
+  /// uploads its constants and the states' initial values. Checks first that
+  /// the device covers the plan, and that the memory is there.
   /// `device` must outlive the result.
   static Result<std::unique_ptr<Executor>>
   create(Device &device, std::shared_ptr<const Plan> plan,
@@ -77,6 +84,10 @@ public:
   /// last.
   uint64_t newInputWriter() { return ++inputWriters; }
   uint64_t lastInputWriter = 0;
+  /// Two slots, which take turns.
+  InputSlot &nextInputSlot() {
+    return inputSlots[inputsFed++ % inputSlots.size()];
+  }
 
   /// Sets every state to its initial value.
   Status resetStates();
@@ -90,11 +101,14 @@ private:
            gradientParts[static_cast<size_t>(program)][step];
   }
   Status allocate(const std::vector<ProgramKind> &programs);
+  Status allocateInputSlots(uint64_t bytes);
   Status uploadConstants();
 
   Device &theDevice;
   std::shared_ptr<const Plan> thePlan;
   std::vector<Memory> arenas;
+  std::array<InputSlot, 2> inputSlots;
+  uint64_t inputsFed = 0;
   uint64_t inputWriters = 0;
   /// By ProgramKind: which steps make up ProgramPart::Gradients.
   std::array<std::vector<bool>, 2> gradientParts;

@@ -111,9 +111,7 @@ Result<std::vector<NodeTime>> benchByNode(Session &session, const DataSet &data,
                                           int repeats) {
   Executor &executor = session.executor();
   const std::vector<Step> &steps = session.plan().train.steps;
-  Result<InputFeed> feed =
-      InputFeed::create(executor, ProgramKind::Train, data);
-  HALFTONE_RETURN_IF_ERROR(feed);
+  InputFeed feed(executor, ProgramKind::Train, data);
   std::map<std::string, NodeTime> times;
   Clock::time_point start;
   StepObserver observer;
@@ -133,7 +131,7 @@ Result<std::vector<NodeTime>> benchByNode(Session &session, const DataSet &data,
     if (i == 0)
       times.clear();
     BatchOrder order = inOrder(data);
-    HALFTONE_RETURN_IF_ERROR(feed->feed(order.batchOf(0)));
+    HALFTONE_RETURN_IF_ERROR(feed.feed(order.batchOf(0)));
     HALFTONE_RETURN_IF_ERROR(
         executor.runObserved(ProgramKind::Train, observer));
   }

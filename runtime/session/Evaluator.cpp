@@ -82,8 +82,7 @@ Status forEachBatch(Session &session, const DataSet &data, bool mustMask,
   Executor &executor = session.executor();
   if (executor.plan().eval.steps.empty())
     return invalidInput("the plan has no eval program");
-  Result<InputFeed> feed = InputFeed::create(executor, ProgramKind::Eval, data);
-  HALFTONE_RETURN_IF_ERROR(feed);
+  InputFeed feed(executor, ProgramKind::Eval, data);
   int64_t whole = data.rows() / data.batch(), rest = data.rows() % data.batch();
   int64_t batches = whole + (rest != 0);
   if (rest != 0 && mustMask && !data.canMask()) {
@@ -99,7 +98,7 @@ Status forEachBatch(Session &session, const DataSet &data, bool mustMask,
   }
   for (int64_t i = 0; i < batches; ++i) {
     std::vector<int64_t> rows = batchRows(data, i);
-    HALFTONE_RETURN_IF_ERROR(feed->feed(rows));
+    HALFTONE_RETURN_IF_ERROR(feed.feed(rows));
     HALFTONE_RETURN_IF_ERROR(executor.run(ProgramKind::Eval));
     HALFTONE_RETURN_IF_ERROR(visit(rows));
   }

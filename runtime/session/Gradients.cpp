@@ -85,12 +85,10 @@ Result<Gradients> computeGradients(Session &session, const DataSet &data,
     return invalidInput(fmt::format("the data have {} rows, fewer than one "
                                     "batch of {}",
                                     data.rows(), data.batch()));
-  Result<InputFeed> feed =
-      InputFeed::create(executor, ProgramKind::Train, data);
-  HALFTONE_RETURN_IF_ERROR(feed);
+  InputFeed feed(executor, ProgramKind::Train, data);
   std::vector<int64_t> rows(static_cast<size_t>(data.batch()));
   std::iota(rows.begin(), rows.end(), 0);
-  HALFTONE_RETURN_IF_ERROR(feed->feed(rows));
+  HALFTONE_RETURN_IF_ERROR(feed.feed(rows));
   Result<double> scale = runUntilFinite(session, data, rows, notice);
   HALFTONE_RETURN_IF_ERROR(scale);
 

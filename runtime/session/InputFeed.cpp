@@ -4,23 +4,11 @@
 
 namespace halftone::runtime {
 
-Result<InputFeed> InputFeed::create(Executor &executor, ProgramKind program,
-                                    const DataSet &data) {
-  InputFeed feed(executor, program, data);
-  feed.writer = executor.newInputWriter();
-  InputLanding landing(executor.plan(), program);
-  feed.offsets = std::move(landing.offsets);
-  for (Slot &slot : feed.slots) {
-    Result<Memory> staging = executor.device().allocateStaging(landing.bytes);
-    HALFTONE_RETURN_IF_ERROR(staging);
-    Result<Memory> device =
-        executor.device().allocate(landing.bytes, "input staging");
-    HALFTONE_RETURN_IF_ERROR(device);
-    slot.staging = std::move(*staging);
-    slot.device = std::move(*device);
-  }
-  return feed;
-}
+InputFeed::InputFeed(Executor &executor, ProgramKind program,
+                     const DataSet &data)
+    : executor(&executor), program(program), data(&data),
+      offsets(InputLanding(executor.plan(), program).offsets),
+      writer(executor.newInputWriter()) {}
 
 bool InputFeed::isInPlace(size_t input) const {
   const Plan &plan = executor->plan();
@@ -41,7 +29,7 @@ Status InputFeed::feed(std::span<const int64_t> rows) {
   if (moving.empty())
     return {};
 
-  Slot &slot = slots[next++ % slots.size()];
+  InputSlot &slot = executor->nextInputSlot();
   auto *staging = static_cast<std::byte *>(slot.staging.data());
   auto *landing = static_cast<std::byte *>(slot.device.data());
   if (slot.uploaded)

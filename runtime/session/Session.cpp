@@ -84,11 +84,18 @@ Session::open(const std::filesystem::path &path, const SessionOptions &options,
 Result<std::unique_ptr<Session>>
 Session::create(std::shared_ptr<const Plan> plan, const SessionOptions &options,
                 const NoticeSink &notice) {
-  auto session = std::make_unique<Session>();
   Result<std::unique_ptr<Device>> device =
       openDevice(options.device.empty() ? plan->target : options.device);
   HALFTONE_RETURN_IF_ERROR(device);
-  session->theDevice = std::move(*device);
+  return create(std::move(*device), std::move(plan), options, notice);
+}
+
+Result<std::unique_ptr<Session>>
+Session::create(std::unique_ptr<Device> device,
+                std::shared_ptr<const Plan> plan, const SessionOptions &options,
+                const NoticeSink &notice) {
+  auto session = std::make_unique<Session>();
+  session->theDevice = std::move(device);
   uint64_t seed = options.seed.value_or(plan->defaultSeed);
   // Weights are found and checked before anything is allocated.
   Result<WeightSource> weights =

@@ -29,6 +29,10 @@ public:
   static Result<std::unique_ptr<Session>>
   create(std::shared_ptr<const Plan> plan, const SessionOptions &options,
          const NoticeSink &notice);
+  /// On a device that is open; `options.device` does not count.
+  static Result<std::unique_ptr<Session>>
+  create(std::unique_ptr<Device> device, std::shared_ptr<const Plan> plan,
+         const SessionOptions &options, const NoticeSink &notice);
 
   const Plan &plan() const { return theExecutor->plan(); }
   Executor &executor() { return *theExecutor; }

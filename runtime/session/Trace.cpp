@@ -65,12 +65,11 @@ Status traceProgram(Session &session, const DataSet &data, ProgramKind program,
   const std::vector<Step> &steps = session.plan().program(program).steps;
   if (data.rows() < data.batch() && !data.canMask())
     return invalidInput("the data have fewer rows than one batch");
-  Result<InputFeed> feed = InputFeed::create(executor, program, data);
-  HALFTONE_RETURN_IF_ERROR(feed);
+  InputFeed feed(executor, program, data);
   std::vector<int64_t> rows(static_cast<size_t>(data.batch()), kNoRow);
   std::iota(rows.begin(), rows.begin() + std::min(data.rows(), data.batch()),
             int64_t(0));
-  HALFTONE_RETURN_IF_ERROR(feed->feed(rows));
+  HALFTONE_RETURN_IF_ERROR(feed.feed(rows));
 
   std::vector<HostArray> before;
   StepObserver observer;

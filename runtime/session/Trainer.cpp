@@ -14,11 +14,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(Session &session,
                                                  const DataSet &data,
                                                  BatchOrder order,
                                                  int64_t stepsDone) {
-  Result<InputFeed> feed =
-      InputFeed::create(session.executor(), ProgramKind::Train, data);
-  HALFTONE_RETURN_IF_ERROR(feed);
+  InputFeed feed(session.executor(), ProgramKind::Train, data);
   std::unique_ptr<Trainer> trainer(
-      new Trainer(session, data, std::move(order), std::move(*feed)));
+      new Trainer(session, data, std::move(order), std::move(feed)));
   Result<Memory> staging =
       session.device().allocateStaging(kDepth * kNumbers * kNumberBytes);
   HALFTONE_RETURN_IF_ERROR(staging);
@@ -55,8 +53,10 @@ Status Trainer::queueNumber(Number which, size_t slot) {
 }
 
 Status Trainer::step(const ReportSink &sink) {
-  if (pending.size() == kDepth)
+  if (pending.size() == kDepth) {
     HALFTONE_RETURN_IF_ERROR(report(sink));
+    HALFTONE_RETURN_IF_ERROR(giveUpWhereStuck(sink));
+  }
   if (pending.empty())
     lastReport = std::chrono::steady_clock::now();
   size_t slot = static_cast<size_t>(queued) % kDepth;
@@ -71,13 +71,19 @@ Status Trainer::step(const ReportSink &sink) {
   pending.push_back({++queued, slot, std::move(*done)});
   while (!pending.empty() && pending.front().done->ready())
     HALFTONE_RETURN_IF_ERROR(report(sink));
-  return {};
+  return giveUpWhereStuck(sink);
 }
 
 Status Trainer::finish(const ReportSink &sink) {
   while (!pending.empty())
     HALFTONE_RETURN_IF_ERROR(report(sink));
-  return {};
+  return stuckSkips < kMaxStuckSkips ? Status() : nothingHelps();
+}
+
+/// Steps that were queued behind the skips count too: they have run, and where
+/// one of them was applied, something helps.
+Status Trainer::giveUpWhereStuck(const ReportSink &sink) {
+  return stuckSkips < kMaxStuckSkips ? Status() : finish(sink);
 }
 
 double Trainer::number(Number which, size_t slot, double absent) const {
@@ -108,23 +114,22 @@ Status Trainer::report(const ReportSink &sink) {
     HALFTONE_RETURN_IF_ERROR(name);
     report.firstBad = std::move(*name);
   }
-  HALFTONE_RETURN_IF_ERROR(sink(report));
-  return watchSkips(report);
+  watchSkips(report);
+  return sink(report);
 }
 
-Status Trainer::watchSkips(const StepReport &report) {
+void Trainer::watchSkips(const StepReport &report) {
   ++reported;
   applied += report.applied;
   if (report.applied) {
     stuckSkips = 0;
     lastSkippedScale = -1;
-    return {};
+    return;
   }
   if (lastSkippedScale < 0)
     firstScale = report.scale;
   stuckSkips = report.scale == lastSkippedScale ? stuckSkips + 1 : 1;
   lastSkippedScale = report.scale;
-  return stuckSkips < kMaxStuckSkips ? Status() : nothingHelps();
 }
 
 Status Trainer::checkTrained() {

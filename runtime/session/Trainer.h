@@ -42,13 +42,17 @@ public:
                                                  BatchOrder order,
                                                  int64_t stepsDone = 0);
 
+  /// What is still queued uses the feed's memory and the numbers'.
+  ~Trainer() { (void)session.device().synchronize(); }
+
   int64_t stepsQueued() const { return queued; }
 
   /// Queues the next step and reports those that are done by then. Fails with
   /// StatusCode::NonFinite, naming the first tensor that is not finite, after
-  /// kMaxStuckSkips.
+  /// kMaxStuckSkips; then every step that was queued is done and reported, and
+  /// none of those behind the first of these skips was applied.
   Status step(const ReportSink &sink);
-  /// Waits for all steps and reports them.
+  /// Waits for all steps and reports them. Fails as step() does.
   Status finish(const ReportSink &sink);
   /// For the end of a run that is finished: fails with StatusCode::NonFinite
   /// where there were steps and each was skipped.
@@ -75,7 +79,8 @@ private:
   Status queueNumber(Number number, size_t slot);
   Status report(const ReportSink &sink);
   double number(Number which, size_t slot, double absent) const;
-  Status watchSkips(const StepReport &report);
+  void watchSkips(const StepReport &report);
+  Status giveUpWhereStuck(const ReportSink &sink);
   Status nothingHelps();
 
   Session &session;

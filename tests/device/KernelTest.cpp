@@ -175,10 +175,7 @@ TEST_P(KernelTest, MissingKernelsAndSymbolsAreNamed) {
       << status.message();
 }
 
-TEST_P(KernelTest, PlansForOtherMachinesAreRefused) {
-  TestPlan other(device->info());
-  other.plan.target = "abacus";
-  EXPECT_EQ(startStatus(other).code(), StatusCode::InvalidInput);
+TEST_P(KernelTest, PlansForNewerMachinesAreRefused) {
   TestPlan newer(device->info());
   newer.plan.architecture =
       device->info().target == "cpu" ? "x86-64-v9" : "sm_999";

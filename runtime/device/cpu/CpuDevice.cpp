@@ -57,6 +57,7 @@ public:
   Status waitFor(Queue, const std::shared_ptr<Event> &) override { return {}; }
   Status synchronize() override { return {}; }
 
+  Status covers(const Plan &plan) const override;
   Result<std::unique_ptr<Executable>>
   prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
           const std::vector<ProgramKind> &programs) override;
@@ -112,19 +113,19 @@ Status CpuDevice::fill(Queue, void *destination,
   return {};
 }
 
-Result<std::unique_ptr<Executable>>
-CpuDevice::prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
-                   const std::vector<ProgramKind> &programs) {
-  if (plan->target != description.target)
-    return invalidInput(fmt::format(
-        "the plan is for '{}', this device runs 'cpu'; compile it with "
-        "--target cpu",
-        plan->target));
-  if (!levelCovers(description.architecture, plan->architecture))
+Status CpuDevice::covers(const Plan &plan) const {
+  if (!levelCovers(description.architecture, plan.architecture))
     return unsupported(fmt::format(
         "the plan needs a processor of level {}, this one is {}; compile it "
         "again on this machine",
-        plan->architecture, description.architecture));
+        plan.architecture, description.architecture));
+  return {};
+}
+
+Result<std::unique_ptr<Executable>>
+CpuDevice::prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
+                   const std::vector<ProgramKind> &programs) {
+  HALFTONE_RETURN_IF_ERROR(covers(*plan));
   if (arenas.size() != plan->arenas.size())
     return failed(fmt::format("{} arenas for a plan of {}", arenas.size(),
                               plan->arenas.size()));

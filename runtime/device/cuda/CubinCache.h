@@ -11,7 +11,7 @@ namespace halftone::runtime::cuda {
 
 /// What machine code depends on besides its PTX.
 struct CubinTarget {
-  std::string driver; ///< The driver's release.
+  std::string driver; ///< The driver's release and version of CUDA.
   int sm;
 };
 

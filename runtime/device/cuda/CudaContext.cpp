@@ -71,9 +71,11 @@ std::string CudaContext::whereText() const {
 Status CudaContext::check(CUresult result, std::string_view what) {
   std::scoped_lock lock(mutex);
   HALFTONE_RETURN_IF_ERROR(ended);
-  Status status = toStatus(driver, result, what);
-  if (status.ok() || !isFatal(result))
-    return status;
+  if (!isFatal(result))
+    return toStatus(driver, result, what);
+  // Whichever call tells of it, what failed are the steps that were running.
+  Status status =
+      toStatus(driver, result, current.plan ? "running on the GPU" : what);
   ended = {status.code(), status.message() + whereText()};
   return ended;
 }

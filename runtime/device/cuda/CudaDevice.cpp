@@ -42,6 +42,7 @@ public:
   }
   Status synchronize() override;
 
+  Status covers(const Plan &plan) const override;
   Result<std::unique_ptr<Executable>>
   prepare(std::shared_ptr<const Plan> plan, std::vector<void *> arenas,
           const std::vector<ProgramKind> &programs) override;
@@ -205,20 +206,21 @@ Status CudaDevice::synchronize() {
   return context->synchronize(Queue::Compute);
 }
 
+Status CudaDevice::covers(const Plan &plan) const {
+  if (!architectureCovers(context->architecture(), plan.architecture))
+    return unsupported(fmt::format(
+        "the plan is for GPUs of {}, this one ({}) is {}; compile it with "
+        "--target cuda:{}",
+        plan.architecture, description.name, description.architecture,
+        description.architecture));
+  return {};
+}
+
 Result<std::unique_ptr<Executable>>
 CudaDevice::prepare(std::shared_ptr<const Plan> plan,
                     std::vector<void *> arenas,
                     const std::vector<ProgramKind> &programs) {
-  if (plan->target != description.target)
-    return invalidInput(fmt::format("the plan is for '{}', this device runs "
-                                    "'cuda'; compile it with --target cuda:{}",
-                                    plan->target, description.architecture));
-  if (!architectureCovers(context->architecture(), plan->architecture))
-    return unsupported(fmt::format(
-        "the plan is for GPUs of {}, this one ({}) is {}; compile it with "
-        "--target cuda:{}",
-        plan->architecture, description.name, description.architecture,
-        description.architecture));
+  HALFTONE_RETURN_IF_ERROR(covers(*plan));
   if (arenas.size() != plan->arenas.size())
     return failed(fmt::format("{} arenas for a plan of {}", arenas.size(),
                               plan->arenas.size()));
@@ -230,16 +232,14 @@ CudaDevice::prepare(std::shared_ptr<const Plan> plan,
 } // namespace
 
 Result<std::unique_ptr<Device>> openGpu(int index) {
-  auto all = describeGpus(false);
-  HALFTONE_RETURN_IF_ERROR(all);
-  if (index < 0 || index >= static_cast<int>(all->size()))
-    return unsupported(fmt::format("there is no GPU {}", index));
+  auto info = describeGpu(index);
+  HALFTONE_RETURN_IF_ERROR(info);
   auto context = CudaContext::open(index);
   HALFTONE_RETURN_IF_ERROR(context);
-  HALFTONE_RETURN_IF_ERROR(checkArchitecture(
-      (*context)->architecture(), (*all)[static_cast<size_t>(index)].name));
-  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(
-      std::move((*all)[static_cast<size_t>(index)]), std::move(*context)));
+  HALFTONE_RETURN_IF_ERROR(
+      checkArchitecture((*context)->architecture(), info->name));
+  return std::unique_ptr<Device>(
+      std::make_unique<CudaDevice>(std::move(*info), std::move(*context)));
 }
 
 } // namespace halftone::runtime::cuda

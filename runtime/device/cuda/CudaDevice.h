@@ -7,8 +7,11 @@
 namespace halftone::runtime::cuda {
 
 /// The GPUs of this machine, or why there are none. With `libraries`, also the
-/// versions of the math libraries (which takes opening them).
+/// versions of the math libraries (which takes opening them). One that the
+/// driver does not describe has no architecture; "auto" says why.
 Result<std::vector<DeviceInfo>> describeGpus(bool libraries);
+/// One of them, or why it cannot be described.
+Result<DeviceInfo> describeGpu(int index);
 
 Result<std::unique_ptr<Device>> openGpu(int index);
 

@@ -48,6 +48,9 @@ CudaExecutable::~CudaExecutable() {
   // What is still queued uses the kernels and the workspace.
   if (context.enter().ok())
     (void)context.synchronize(Queue::Compute);
+  // Calls go before the handles they were made with.
+  for (auto &calls : programs)
+    calls.clear();
 }
 
 Result<Call> CudaExecutable::prepareLaunch(uint32_t kernel,
@@ -144,21 +147,19 @@ Status CudaExecutable::queue(Call &call) {
                        "queueing a copy");
 }
 
-Status CudaExecutable::explained(const Status &failure) {
-  // A library only says that it could not; the cause may be earlier work.
-  (void)context.synchronize(Queue::Compute);
-  Status ended = context.enter();
-  return ended.ok() ? failure : ended;
-}
-
 Status CudaExecutable::queueSteps(ProgramKind program, size_t begin,
                                   size_t end) {
   const auto &steps = plan->program(program).steps;
   for (size_t i = begin; i < end; ++i) {
     if (mode.stepwise)
       context.running({plan, program, i, i + 1});
-    if (Status failure = queue(calls(program)[i]); !failure.ok())
-      return withContext(steps[i].node, explained(failure));
+    if (Status failure = queue(calls(program)[i]); !failure.ok()) {
+      // A library only says that it could not, and a launch may tell of earlier
+      // work: that is not this node's.
+      (void)context.synchronize(Queue::Compute);
+      HALFTONE_RETURN_IF_ERROR(context.enter());
+      return withContext(steps[i].node, failure);
+    }
     if (mode.stepwise)
       HALFTONE_RETURN_IF_ERROR(
           withContext(steps[i].node, context.synchronize(Queue::Compute)));

@@ -64,8 +64,6 @@ private:
   Status queueSteps(ProgramKind program, size_t begin, size_t end);
   Status queue(Call &call);
   Status launch(KernelCall &call);
-  /// The failure of earlier work where there was one, else `failure`.
-  Status explained(const Status &failure);
 
   CudaContext &context;
   RunMode mode = RunMode::fromEnvironment();

@@ -18,12 +18,6 @@ std::string tooOldText() {
                      kLeastSm / 10, kLeastSm % 10, kLeastSm);
 }
 
-int attribute(const Driver &driver, CUdevice device, CUdevice_attribute which) {
-  int value = 0;
-  driver.deviceGetAttribute(&value, which, device);
-  return value;
-}
-
 std::string tensorCoreTypes(int sm) {
   return sm >= 89   ? "float16, bfloat16, tf32, float8"
          : sm >= 80 ? "float16, bfloat16, tf32"
@@ -45,19 +39,23 @@ Result<DeviceInfo> describe(const Driver &driver, int index) {
   CUdevice device = 0;
   char name[256] = "";
   size_t bytes = 0;
+  int major = 0, minor = 0, multiprocessors = 0;
   CUresult result = driver.deviceGet(&device, index);
-  if (result == CUDA_SUCCESS)
-    result = driver.deviceGetName(name, sizeof name, device);
-  if (result == CUDA_SUCCESS)
-    result = driver.deviceTotalMem(&bytes, device);
+  auto then = [&](auto function, auto... arguments) {
+    if (result == CUDA_SUCCESS)
+      result = function(arguments..., device);
+  };
+  then(driver.deviceGetName, name, int{sizeof name});
+  then(driver.deviceTotalMem, &bytes);
+  then(driver.deviceGetAttribute, &major,
+       CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  then(driver.deviceGetAttribute, &minor,
+       CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  then(driver.deviceGetAttribute, &multiprocessors,
+       CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   HALFTONE_RETURN_IF_ERROR(
       toStatus(driver, result, fmt::format("describing GPU {}", index)));
-  int sm =
-      10 * attribute(driver, device,
-                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-      attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  int multiprocessors =
-      attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  int sm = 10 * major + minor;
   return DeviceInfo{
       .id = fmt::format("cuda:{}", index),
       .target = "cuda",
@@ -84,7 +82,16 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
   std::vector<DeviceInfo> all;
   for (int i = 0; i < count; ++i) {
     auto info = describe(**driver, i);
-    HALFTONE_RETURN_IF_ERROR(info);
+    if (!info.ok()) {
+      // The others may do.
+      all.push_back(
+          {.id = fmt::format("cuda:{}", i),
+           .target = "cuda",
+           .name = "unknown",
+           .architecture = "",
+           .properties = {{"auto", "none: " + info.status().message()}}});
+      continue;
+    }
     if (libraries) {
       info->properties.emplace_back("cuBLASLt",
                                     versionOf(cublaslt::loadLibrary()));
@@ -94,6 +101,12 @@ Result<std::vector<DeviceInfo>> describeGpus(bool libraries) {
     all.push_back(std::move(*info));
   }
   return all;
+}
+
+Result<DeviceInfo> describeGpu(int index) {
+  auto driver = loadDriver();
+  HALFTONE_RETURN_IF_ERROR(driver);
+  return describe(**driver, index);
 }
 
 Status checkArchitecture(int sm, const std::string &gpu) {

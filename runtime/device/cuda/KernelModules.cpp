@@ -7,6 +7,7 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <fstream>
+#include <system_error>
 #include <thread>
 
 namespace halftone::runtime::cuda {
@@ -60,7 +61,11 @@ std::string driverRelease(const Driver &driver) {
 KernelModules KernelModules::load(CudaContext &context, const CubinCache &cache,
                                   const std::vector<Module> &modules) {
   KernelModules loaded;
-  CubinTarget target{driverRelease(context.driver), context.architecture()};
+  // The kernel's part of the driver and the library that compiles may be of
+  // different releases (compatibility packages).
+  CubinTarget target{fmt::format("{} CUDA {}", driverRelease(context.driver),
+                                 context.driver.versionText()),
+                     context.architecture()};
   for (size_t i = 0; i < modules.size(); ++i)
     loaded.modules.emplace_back(failed("not loaded"));
   std::atomic<size_t> next = 0;
@@ -74,8 +79,12 @@ KernelModules KernelModules::load(CudaContext &context, const CubinCache &cache,
   std::vector<std::thread> helpers;
   size_t count = std::min<size_t>(
       {modules.size(), kMaxThreads, std::thread::hardware_concurrency()});
-  for (size_t i = 1; i < count; ++i)
-    helpers.emplace_back(work);
+  try {
+    for (size_t i = 1; i < count; ++i)
+      helpers.emplace_back(work);
+  } catch (const std::system_error &) {
+    // No more threads may be had: those that are there do the work.
+  }
   work();
   for (std::thread &helper : helpers)
     helper.join();
@@ -95,8 +104,9 @@ Result<CUfunction> KernelModules::function(CudaContext &context,
   HALFTONE_RETURN_IF_ERROR(withContext(what, fits.status()));
   if (!*fits)
     return invalidInput(
-        fmt::format("{} does not take the {} addresses that its step has", what,
-                    arguments));
+        fmt::format("{} does not take the {} addresses that its step has; "
+                    "compile the plan again",
+                    what, arguments));
   if (kernel.sharedBytes > kPlainSharedBytes)
     HALFTONE_RETURN_IF_ERROR(context.check(
         driver.funcSetAttribute(*function,
@@ -113,8 +123,9 @@ Result<CUfunction> KernelModules::function(CudaContext &context,
   if (threads > static_cast<uint32_t>(limit))
     return invalidInput(
         fmt::format("{} is launched with {} threads a block, this GPU runs it "
-                    "with at most {}",
-                    what, threads, limit));
+                    "with at most {}; compile the plan for this GPU (--target "
+                    "cuda:sm_{})",
+                    what, threads, limit, context.architecture()));
   return function;
 }
 

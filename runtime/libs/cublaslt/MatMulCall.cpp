@@ -53,16 +53,30 @@ bool isAligned(const MatMulGeometry &g, const MatMulAddresses &at) {
          aligned(at.bias, g.typeBias, 0, 0);
 }
 
-/// Writes the bias to every row of C.
-cuda::TensorCopy biasCopy(const MatMulGeometry &g) {
-  auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
+/// Writes the bias to every row of C, which lie one behind the other.
+struct BiasRows {
+  ElementType typeBias, typeC;
+  int64_t rows, columns;
+
+  /// Rows that one copy takes: its elements are counted in 31 bits.
+  int64_t chunk() const { return INT32_MAX / columns; }
+  cuda::TensorCopy copy(int64_t count) const {
+    std::array<int32_t, 5> sizes{1, 1, 1, static_cast<int32_t>(count),
+                                 static_cast<int32_t>(columns)};
+    return {.source = {typeBias, sizes, {0, 0, 0, 0, 1}},
+            .destination = {typeC, sizes, {0, 0, 0, sizes[4], 1}},
+            .offset = {}};
+  }
+};
+
+Result<BiasRows> biasRowsOf(const MatMulGeometry &g) {
   const MatMul &p = g.shape;
-  std::array<int32_t, 5> sizes{1, 1, narrow(p.batch), narrow(p.m), narrow(p.n)};
-  return {.source = {g.typeBias, sizes, {0, 0, 0, 0, 1}},
-          .destination = {g.typeC,
-                          sizes,
-                          {0, 0, narrow(p.strideC), narrow(p.n), 1}},
-          .offset = {}};
+  bool dense = p.batch == 1 || p.strideC == p.m * p.n;
+  if (!dense || p.n > INT32_MAX)
+    return unsupported("a bias cannot be added to rows that lie apart or have "
+                       "more than 2^31 elements; compile the plan with "
+                       "--color NODE=fp32");
+  return BiasRows{g.typeBias, g.typeC, p.batch * p.m, p.n};
 }
 
 class Call final : public MatMulCall {
@@ -89,6 +103,7 @@ private:
                   int64_t rows, int64_t columns, const MatMul &p,
                   int64_t stride);
   Status choose(const MatMulGeometry &geometry);
+  Status writeBias(CUstream stream);
   Status set(cublasLtMatmulDescAttributes_t attribute, const auto &value) {
     return toStatus(library,
                     library.matmulDescSetAttribute(
@@ -101,7 +116,7 @@ private:
   cublasLtHandle_t handle;
   cuda::TensorCopier &copier;
   MatMulAddresses at;
-  std::optional<cuda::TensorCopy> biasFirst;
+  std::optional<BiasRows> biasFirst;
   cublasLtMatmulDesc_t operation = nullptr;
   // In cuBLASLt's order: first is the plan's B.
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
@@ -203,18 +218,33 @@ Status Call::choose(const MatMulGeometry &g) {
 Status Call::prepare(const MatMulGeometry &geometry) {
   if (geometry.bias && geometry.typeC != ElementType::F32 &&
       geometry.typeBias == geometry.typeC && !isAligned(geometry, at)) {
-    biasFirst = biasCopy(geometry);
-    HALFTONE_RETURN_IF_ERROR(copier.prepare(*biasFirst));
+    auto rows = biasRowsOf(geometry);
+    HALFTONE_RETURN_IF_ERROR(rows);
+    biasFirst = *rows;
+    HALFTONE_RETURN_IF_ERROR(copier.prepare(biasFirst->copy(1)));
   }
   HALFTONE_RETURN_IF_ERROR(describeOperation(geometry));
   HALFTONE_RETURN_IF_ERROR(describeMatrices(geometry));
   return choose(geometry);
 }
 
+Status Call::writeBias(CUstream stream) {
+  const BiasRows &bias = *biasFirst;
+  int64_t chunk = bias.chunk();
+  auto *c = static_cast<std::byte *>(at.c);
+  for (int64_t row = 0; row < bias.rows; row += chunk) {
+    uint64_t before = static_cast<uint64_t>(row * bias.columns);
+    HALFTONE_RETURN_IF_ERROR(
+        copier.run(bias.copy(std::min(chunk, bias.rows - row)), at.bias,
+                   c + before * elementSize(bias.typeC), stream));
+  }
+  return {};
+}
+
 Status Call::run(void *workspace, CUstream stream) {
   constexpr float kOne = 1, kZero = 0;
   if (biasFirst)
-    HALFTONE_RETURN_IF_ERROR(copier.run(*biasFirst, at.bias, at.c, stream));
+    HALFTONE_RETURN_IF_ERROR(writeBias(stream));
   return toStatus(library,
                   library.matmul(handle, operation, &kOne, at.b, first, at.a,
                                  second, biasFirst ? &kOne : &kZero, at.c,

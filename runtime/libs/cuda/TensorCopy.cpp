@@ -103,7 +103,7 @@ Result<uint32_t> TensorCopy::count() const {
   auto from = elementsOf(source), to = elementsOf(destination);
   if (!from || !to || *from > kMax || *to > kMax)
     return unsupported("a tensor of more than 2^31 elements cannot be "
-                       "rearranged");
+                       "rearranged; use a smaller batch");
   return static_cast<uint32_t>(*to);
 }
 

@@ -22,6 +22,7 @@ constexpr cuda::VersionedLibrary kLibrary{
 Status load(Library &l) {
   const cuda::Symbol symbols[] = {
       symbol("cudnnGetVersion", l.getVersion),
+      symbol("cudnnGetCudartVersion", l.getCudartVersion),
       symbol("cudnnGetErrorString", l.getErrorString),
       symbol("cudnnGetLastErrorString", l.getLastErrorString),
       symbol("cudnnCreate", l.create),
@@ -34,8 +35,16 @@ Status load(Library &l) {
       symbol("cudnnBackendGetAttribute", l.getAttribute),
       symbol("cudnnBackendExecute", l.execute),
   };
-  return cuda::bindVersioned(
-      kLibrary, symbols, [&] { return l.getVersion(); }, l.version);
+  HALFTONE_RETURN_IF_ERROR(cuda::bindVersioned(
+      kLibrary, symbols, [&] { return l.getVersion(); }, l.version));
+  // The one for another CUDA has the same name and version.
+  constexpr size_t kLeastCuda = 13000;
+  size_t cuda = l.getCudartVersion();
+  if (cuda < kLeastCuda)
+    return unsupported(fmt::format("cuDNN {} is built for CUDA {}.{}; {}",
+                                   l.version, cuda / 1000, cuda % 1000 / 10,
+                                   kLibrary.remedy));
+  return {};
 }
 
 constexpr std::string_view kLibraries =

@@ -16,6 +16,7 @@ struct Library {
   std::string version; ///< "9.14.0"
 
   decltype(&::cudnnGetVersion) getVersion;
+  decltype(&::cudnnGetCudartVersion) getCudartVersion;
   decltype(&::cudnnGetErrorString) getErrorString;
   decltype(&::cudnnGetLastErrorString) getLastErrorString;
   decltype(&::cudnnCreate) create;
