@@ -21,6 +21,8 @@ path = [config.halftone_bin, config.llvm_bin, os.environ.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
 # compile's default target is a GPU that is there; the tests want the same everywhere.
 config.environment["CUDA_VISIBLE_DEVICES"] = ""
+# Compiled kernels are not kept among the user's own.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 config.substitutions += [
     ("%testdata", config.testdata),
     ("%root", os.path.dirname(config.test_source_root)),

@@ -80,6 +80,11 @@ Status CudaContext::check(CUresult result, std::string_view what) {
   return ended;
 }
 
+Status CudaContext::whyEnded() {
+  std::scoped_lock lock(mutex);
+  return ended;
+}
+
 Status CudaContext::checkSteps(CUresult result, std::string_view what) {
   Status status = check(result, what);
   return status.ok() || isFatal(result)

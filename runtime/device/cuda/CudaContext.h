@@ -45,6 +45,8 @@ public:
   /// every failure names them.
   Status checkSteps(CUresult result, std::string_view what);
   Status synchronize(Queue queue);
+  /// The failure that ended the context; success while it lives.
+  Status whyEnded();
 
   /// To be told before steps are queued.
   void running(RunningSteps steps) { current = std::move(steps); }

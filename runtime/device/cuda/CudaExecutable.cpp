@@ -157,7 +157,7 @@ Status CudaExecutable::queueSteps(ProgramKind program, size_t begin,
       // A library only says that it could not, and a launch may tell of earlier
       // work: that is not this node's.
       (void)context.synchronize(Queue::Compute);
-      HALFTONE_RETURN_IF_ERROR(context.enter());
+      HALFTONE_RETURN_IF_ERROR(context.whyEnded());
       return withContext(steps[i].node, failure);
     }
     if (mode.stepwise)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libcuda.so.1 that keeps its memory on the host and runs no kernel: faults
 // of a driver and of a GPU can be had anywhere. HALFTONE_FAKE_CUDA says which,
-// in words separated by blanks: version=N, gpus=N, sm=N, memory=BYTES, and
+// in words separated by blanks: version=N, gpus=N, sm=N, memory=BYTES,
 // fail=FUNCTION:COUNT:ERROR (the COUNTth call of FUNCTION gives ERROR; after an
-// error that ends a context so does every later call).
+// error that ends a context so does every later call), behind (no event has
+// passed when it is asked about, so that the host runs ahead), and counts=PATH
+// (the process ends with a file of the functions called, each with the number
+// of its calls).
 #include <cuda.h>
 
 #include <algorithm>
@@ -13,13 +16,15 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace {
 
 struct Settings {
   int version = 13000, gpus = 1, sm = 90, count = 0, error = 0;
   size_t memory = size_t{8} << 30;
-  std::string function;
+  bool behind = false;
+  std::string function, counts;
 
   Settings() {
     const char *text = std::getenv("HALFTONE_FAKE_CUDA");
@@ -41,13 +46,25 @@ private:
     std::sscanf(word.c_str(), "gpus=%d", &gpus);
     std::sscanf(word.c_str(), "sm=%d", &sm);
     std::sscanf(word.c_str(), "memory=%zu", &memory);
+    behind = behind || word == "behind";
+    if (constexpr std::string_view kCounts = "counts=";
+        word.starts_with(kCounts))
+      counts = word.substr(kCounts.size());
   }
 };
 
+void writeCounts();
+
 struct State {
+  State() {
+    if (!settings.counts.empty())
+      std::atexit(writeCounts);
+  }
+
   std::mutex mutex;
   Settings settings;
-  int calls = 0;
+  std::map<std::string_view, size_t> counts; ///< Of calls, by function.
+  int calls = 0; ///< Of the function that is to fail.
   CUresult ended = CUDA_SUCCESS;
   size_t used = 0;
   std::map<void *, size_t> blocks;
@@ -58,6 +75,15 @@ State &state() {
   return *state;
 }
 
+void writeCounts() {
+  std::FILE *file = std::fopen(state().settings.counts.c_str(), "w");
+  if (!file)
+    return;
+  for (auto [function, count] : state().counts)
+    std::fprintf(file, "%s %zu\n", function.data(), count);
+  std::fclose(file);
+}
+
 bool endsContext(int error) {
   return error >= 700 || error == 214 || error == 46;
 }
@@ -66,6 +92,7 @@ bool endsContext(int error) {
 CUresult begin(const char *function) {
   State &s = state();
   std::lock_guard lock(s.mutex);
+  ++s.counts[function];
   if (s.ended != CUDA_SUCCESS)
     return s.ended;
   if (function != s.settings.function || ++s.calls != s.settings.count)
@@ -152,10 +179,12 @@ CUresult cuDriverGetVersion(int *version) {
 }
 CUresult cuGetErrorName(CUresult, const char **text) {
   *text = "CUDA_ERROR_MADE_UP";
+  (void)begin(__func__);
   return CUDA_SUCCESS;
 }
 CUresult cuGetErrorString(CUresult, const char **text) {
   *text = "made up";
+  (void)begin(__func__);
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetCount(int *count) {
@@ -259,7 +288,11 @@ CUresult cuEventCreate(CUevent *event, unsigned) {
 }
 CUresult cuEventDestroy(CUevent event) { return drop(__func__, event); }
 CUresult cuEventRecord(CUevent, CUstream) { return only(__func__); }
-CUresult cuEventQuery(CUevent) { return only(__func__); }
+CUresult cuEventQuery(CUevent) {
+  if (CUresult result = begin(__func__))
+    return result;
+  return state().settings.behind ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
 CUresult cuEventSynchronize(CUevent) { return only(__func__); }
 CUresult cuLinkCreate(unsigned, CUjit_option *, void **, CUlinkState *link) {
   if (CUresult result = begin(__func__))
@@ -298,6 +331,8 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
                              const char *name) {
+  if (CUresult result = begin(__func__))
+    return result;
   const std::string &text = *reinterpret_cast<std::string *>(module);
   size_t at = text.find(".entry " + std::string(name) + "(");
   if (at == std::string::npos)
@@ -306,7 +341,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   while ((at = text.find(".param", at + 1)) < end)
     ++arguments;
   *function = functionOf(arguments);
-  return begin(__func__);
+  return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute, CUfunction) {
   *value = 1024;
@@ -317,11 +352,13 @@ CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
 }
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset,
                             size_t *size) {
+  if (CUresult result = begin(__func__))
+    return result;
   if (functionOf(index) >= function)
     return CUDA_ERROR_INVALID_VALUE;
   *offset = 8 * index;
   *size = 8;
-  return begin(__func__);
+  return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned,
                         unsigned, unsigned, unsigned, CUstream, void **,

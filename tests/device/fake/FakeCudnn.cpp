@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libcudnn.so.9 that computes nothing, and offers one engine for everything:
-// each of its calls can fail.
+// each of its calls can fail. cudnnDestroy tells of descriptors that are left.
 #include "Faults.h"
 
 #include <cudnn_backend.h>
 
 namespace {
+
+std::atomic<int> descriptors = 0; ///< That are alive.
 
 cudnnStatus_t answer(const char *function) {
   return static_cast<cudnnStatus_t>(faultOf(function));
@@ -26,6 +28,10 @@ cudnnStatus_t make(const char *function, Handle *handle) {
 extern "C" {
 
 size_t cudnnGetVersion() { return 91400; }
+size_t cudnnGetCudartVersion() {
+  int version = faultOf(__func__);
+  return version ? static_cast<size_t>(version) : 13000;
+}
 const char *cudnnGetErrorString(cudnnStatus_t) { return "made up"; }
 void cudnnGetLastErrorString(char *text, size_t size) {
   std::snprintf(text, size, "said by the stand-in");
@@ -33,16 +39,24 @@ void cudnnGetLastErrorString(char *text, size_t size) {
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
   return make(__func__, handle);
 }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t) { return answer(__func__); }
+cudnnStatus_t cudnnDestroy(cudnnHandle_t) {
+  if (descriptors != 0)
+    std::fprintf(stderr, "descriptors left at cudnnDestroy: %d\n",
+                 descriptors.load());
+  return answer(__func__);
+}
 cudnnStatus_t cudnnSetStream(cudnnHandle_t, cudaStream_t) {
   return answer(__func__);
 }
 cudnnStatus_t
 cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t,
                              cudnnBackendDescriptor_t *descriptor) {
-  return make(__func__, descriptor);
+  cudnnStatus_t status = make(__func__, descriptor);
+  descriptors += status == CUDNN_STATUS_SUCCESS;
+  return status;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t) {
+  --descriptors;
   return answer(__func__);
 }
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t) {
