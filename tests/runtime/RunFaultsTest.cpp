@@ -58,18 +58,64 @@ TEST_F(RunFaultsTest, OverwriteLeavesWhatIsNotARunsAlone) {
 TEST_F(RunFaultsTest, ARunWithoutACheckpointIsNotOneToResume) {
   EXPECT_EQ(run("train linear.plan --data bad.npz --steps 20 --out run").code,
             1);
-  Outcome outcome = run(train + "--steps 2 --out run");
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.error,
-            "halftone-run: error: the folder 'run' is not empty; use "
-            "--overwrite to start anew, or another --out\n");
-  outcome = run(train + "--steps 2 --resume run");
+  Outcome outcome = run(train + "--steps 2 --resume run");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.error,
             "halftone-run: error: 'run' holds no checkpoint to resume from; "
-            "start anew with --out run --overwrite, or with another --out, "
-            "without --resume\n");
-  EXPECT_EQ(run(train + "--steps 2 --out run --overwrite").code, 0);
+            "start anew with --out run, or with another --out, without "
+            "--resume\n");
+  // It kept nothing, so that the folder counts as empty.
+  outcome = run(train + "--steps 2 --out run");
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_EQ(lines("run/metrics.jsonl").size(), 2u);
+}
+
+TEST_F(RunFaultsTest, OnlyARunThatKeptNothingCountsAsNothing) {
+  std::string bad = "train linear.plan --data bad.npz --steps 20 --out ";
+  for (const char *kept :
+       {"notes.txt", "weights.safetensors", "checkpoint/mine.txt"}) {
+    std::string name = std::string("with") + kept[0];
+    ASSERT_EQ(run(bad + name).code, 1);
+    fs::create_directory(folder / (name + "/checkpoint"));
+    folder.write(name + "/" + kept, "mine");
+    Outcome outcome = run(train + "--steps 2 --out " + name);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.error, "halftone-run: error: the folder '" + name +
+                                 "' is not empty; use --overwrite to start "
+                                 "anew, or another --out\n");
+    outcome = run(train + "--steps 2 --resume " + name);
+    EXPECT_NE(outcome.error.find("start anew with --out " + name +
+                                 " --overwrite, or with another --out, "),
+              std::string::npos)
+        << outcome.error;
+    EXPECT_EQ(readText(folder / (name + "/" + kept)), "mine");
+    EXPECT_EQ(lines(name + "/metrics.jsonl").size(), 5u);
+    EXPECT_EQ(run(train + "--steps 2 --out " + name + " --overwrite").code, 0);
+  }
+  // Logs of other programs, without a lock and with one.
+  fs::create_directory(folder / "other");
+  folder.write("other/metrics.jsonl", "theirs");
+  EXPECT_EQ(run(train + "--steps 2 --out other").code, 2);
+  folder.write("other/.lock", "");
+  EXPECT_EQ(run(train + "--steps 2 --out other").code, 2);
+  folder.write("other/run.json", "{}");
+  EXPECT_EQ(run(train + "--steps 2 --out other").code, 2);
+  EXPECT_EQ(readText(folder / "other/metrics.jsonl"), "theirs");
+}
+
+TEST_F(RunFaultsTest, RefusedInputLeavesTheRemainsOfARunAlone) {
+  ASSERT_EQ(run("train linear.plan --data bad.npz --steps 20 --out run").code,
+            1);
+  std::string log = readText(folder / "run/metrics.jsonl");
+  EXPECT_EQ(run("train linear.plan --data absent.npz --out run").code, 2);
+  EXPECT_EQ(readText(folder / "run/metrics.jsonl"), log);
+  // With --overwrite they stay like any other run's until there is a result.
+  EXPECT_EQ(run("train linear.plan --data bad.npz --steps 1 --out run "
+                "--overwrite")
+                .code,
+            1);
+  EXPECT_EQ(readText(folder / "run/metrics.jsonl"), log);
+  EXPECT_FALSE(exists("run/.new"));
 }
 
 TEST_F(RunFaultsTest, DamagedFilesOfARunAreRefusedInput) {

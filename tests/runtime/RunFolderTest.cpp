@@ -82,28 +82,58 @@ TEST_F(RunFolderTest, OneProcessWritesToAFolderAndAKilledOneHoldsNothing) {
   EXPECT_EQ(std::to_string(lines("run/metrics.jsonl").size()) + " ", total);
 }
 
+TEST_F(RunFolderTest, AFolderIsFreeAgainAfterARunThatKeptNothing) {
+  write("val.npz", {1, 0, 0, 0, 1, 0}, 0);
+  start(train + "--steps 100000000 --checkpoint-every 100000000 --val val.npz "
+                "--eval-every 2 --out run",
+        "run/validation.jsonl");
+  Outcome outcome = run(train + "--steps 3 --out run");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.error, kInUse);
+  kill();
+  EXPECT_FALSE(exists("run/checkpoint"));
+  // As if it had been in the middle of its first save.
+  fs::create_directory(folder / "run/checkpoint");
+  for (const char *piece :
+       {"checkpoint/arenas-000000009.safetensors",
+        "checkpoint/checkpoint.json.tmp-a1B2c3", "run.json.tmp-a1B2c3"})
+    folder.write(std::string("run/") + piece, "cut");
+  outcome = run(train + "--steps 3 --out run");
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  ASSERT_EQ(run(train + "--steps 3 --out whole").code, 0);
+  EXPECT_EQ(weights("run"), weights("whole"));
+  EXPECT_EQ(lines("run/metrics.jsonl").size(), 3u);
+  EXPECT_FALSE(exists("run/validation.jsonl"));
+  EXPECT_FALSE(exists("run/checkpoint/arenas-000000009.safetensors"));
+  EXPECT_FALSE(exists("run/checkpoint/checkpoint.json.tmp-a1B2c3"));
+  EXPECT_EQ(run(train + "--steps 5 --resume run").code, 0);
+}
+
 TEST_F(RunFolderTest, KillsAtAnyMomentChangeNothing) {
   ASSERT_EQ(run(train + "--steps 200 --out whole").code, 0);
   std::string again = train + "--steps 200 --checkpoint-every 1 --out run";
-  auto mode = [&] {
-    bool resumes = exists("run/checkpoint/checkpoint.json");
-    return std::string(resumes ? " --resume run" : " --overwrite");
-  };
-  // Some before the first step, some in the middle of a save.
-  for (int milliseconds = 100; milliseconds < 500; milliseconds += 37) {
-    Outcome outcome =
-        run(again + mode(), ">stdout 2>stderr & pid=$!; sleep 0." +
-                                std::to_string(milliseconds) +
-                                "; kill -9 $pid; wait $pid 2>/dev/null");
-    ASSERT_TRUE(outcome.code == 0 || outcome.code == 137) << outcome.error;
+  for (const char *anew : {"", " --overwrite"}) {
+    fs::remove_all(folder / "run");
+    auto mode = [&] {
+      bool resumes = exists("run/checkpoint/checkpoint.json");
+      return std::string(resumes ? " --resume run" : anew);
+    };
+    // Some before the first step, some in the middle of a save.
+    for (int milliseconds = 100; milliseconds < 500; milliseconds += 37) {
+      Outcome outcome =
+          run(again + mode(), ">stdout 2>stderr & pid=$!; sleep 0." +
+                                  std::to_string(milliseconds) +
+                                  "; kill -9 $pid; wait $pid 2>/dev/null");
+      ASSERT_TRUE(outcome.code == 0 || outcome.code == 137) << outcome.error;
+    }
+    Outcome outcome = run(again + mode());
+    ASSERT_EQ(outcome.code, 0) << outcome.error;
+    EXPECT_EQ(weights("run"), weights("whole"));
+    EXPECT_EQ(lines("run/metrics.jsonl").size(), 200u);
+    for (const auto &entry : fs::recursive_directory_iterator(folder / "run"))
+      EXPECT_EQ(entry.path().string().find(".tmp-"), std::string::npos)
+          << entry.path();
   }
-  Outcome outcome = run(again + mode());
-  ASSERT_EQ(outcome.code, 0) << outcome.error;
-  EXPECT_EQ(weights("run"), weights("whole"));
-  EXPECT_EQ(lines("run/metrics.jsonl").size(), 200u);
-  for (const auto &entry : fs::recursive_directory_iterator(folder / "run"))
-    EXPECT_EQ(entry.path().string().find(".tmp-"), std::string::npos)
-        << entry.path();
 }
 
 TEST_F(RunFolderTest, AnOverwrittenRunStaysUntilTheNewOneHasAResult) {

@@ -10,6 +10,7 @@
 #include "runtime/session/Gradients.h"
 #include "runtime/session/Trace.h"
 #include "tools/halftone-run/Output.h"
+#include "tools/halftone-run/TraceFolder.h"
 
 #include <cerrno>
 #include <cmath>
@@ -199,20 +200,15 @@ Status bench(const BenchOptions &options) {
 }
 
 Status trace(const CommonOptions &options, const std::string &program) {
-  std::error_code error;
-  if (std::filesystem::exists(options.out, error) &&
-      !std::filesystem::is_empty(options.out, error))
-    return invalidInput(
-        fmt::format("'{}' is not an empty folder", options.out.string()));
+  TraceFolder folder(options.out);
+  HALFTONE_RETURN_IF_ERROR(folder.check());
   ProgramKind kind = program == "eval" ? ProgramKind::Eval : ProgramKind::Train;
   Opened opened;
   HALFTONE_RETURN_IF_ERROR(opened.open(options, kind, true));
-  std::filesystem::create_directories(options.out, error);
-  if (error)
-    return failed(fmt::format("cannot make the folder '{}': {}",
-                              options.out.string(), error.message()));
+  HALFTONE_RETURN_IF_ERROR(folder.make());
   HALFTONE_RETURN_IF_ERROR(
       writeTrace(*opened.session, *opened.data, kind, options.out));
+  folder.keep();
   printJson({{"program", program},
              {"steps", opened.plan->program(kind).steps.size()},
              {"out", options.out.string()}});

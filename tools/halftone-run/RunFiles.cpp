@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -18,9 +19,10 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr const char *kDecided = ".ready", *kAside = ".old";
-constexpr const char *kCheckpoint = "checkpoint";
-constexpr std::array<std::string_view, 4> kFiles{
-    "weights.safetensors", "metrics.jsonl", "validation.jsonl", "run.json"};
+constexpr const char *kCheckpoint = "checkpoint", *kRecord = "run.json";
+constexpr const char *kWeights = "weights.safetensors";
+constexpr std::array<std::string_view, 4> kFiles{kWeights, "metrics.jsonl",
+                                                 "validation.jsonl", kRecord};
 
 Status failure(const fs::path &folder, const std::error_code &error) {
   return failed(fmt::format("cannot change the folder '{}': {}",
@@ -49,6 +51,26 @@ std::vector<fs::path> filesOf(const fs::path &folder) {
       files.emplace_back(name);
   }
   return files;
+}
+
+/// Whether an entry of a folder is a file that satisfies `isOwn`; others may
+/// have put links there.
+bool isFileOf(const fs::directory_entry &entry,
+              const std::function<bool(const std::string &)> &isOwn) {
+  std::error_code error;
+  return fs::is_regular_file(entry.symlink_status(error)) &&
+         isOwn(entry.path().filename());
+}
+
+/// Whether a checkpoint's folder holds pieces of a checkpoint at most.
+bool holdsPieces(const fs::path &folder) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(folder, error)))
+    return false;
+  fs::directory_iterator entries(folder, error);
+  return !error && std::ranges::all_of(entries, [](const auto &entry) {
+    return isFileOf(entry, runtime::isCheckpointFile);
+  });
 }
 
 /// Removes a folder where it is empty.
@@ -83,13 +105,30 @@ void removeHalfWritten(const fs::path &folder) {
 
 bool holdsRun(const fs::path &folder) {
   std::error_code error;
-  return holdsCheckpoint(folder) || fs::exists(folder / "run.json", error) ||
+  return holdsCheckpoint(folder) || fs::exists(folder / kRecord, error) ||
          fs::exists(folder / "metrics.jsonl", error);
 }
 
 bool holdsCheckpoint(const fs::path &folder) {
   std::error_code error;
   return fs::exists(folder / kCheckpoint / "checkpoint.json", error);
+}
+
+bool keptNothing(const fs::path &folder) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  auto isOwn = [](const std::string &name) {
+    return name != kWeights &&
+           (name == kLock || std::ranges::count(kFiles, name) > 0);
+  };
+  // The record is written first and removed last.
+  return !error && !holdsCheckpoint(folder) &&
+         (fs::exists(folder / kRecord, error) || filesOf(folder).empty()) &&
+         std::ranges::all_of(entries, [&](const fs::directory_entry &entry) {
+           return entry.path().filename() == kCheckpoint
+                      ? holdsPieces(entry.path())
+                      : isFileOf(entry, isOwn);
+         });
 }
 
 Status removeRun(const fs::path &folder) {

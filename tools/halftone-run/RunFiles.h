@@ -22,6 +22,11 @@ bool holdsRun(const std::filesystem::path &folder);
 /// Whether there is a checkpoint to resume from.
 bool holdsCheckpoint(const std::filesystem::path &folder);
 
+/// Whether nothing lies in the folder but what a run writes before it keeps
+/// anything: lock, record, logs, pieces of a first checkpoint. Also false where
+/// the folder cannot be read. Needs the lock and a settled folder.
+bool keptNothing(const std::filesystem::path &folder);
+
 /// Removes a run's files, and the folder where nothing else is in it.
 runtime::Status removeRun(const std::filesystem::path &folder);
 

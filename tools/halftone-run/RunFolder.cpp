@@ -72,9 +72,10 @@ Result<RunFolder> RunFolder::choose(const fs::path &out, const fs::path &resume,
     return invalidInput(fmt::format(
         "'{}' holds no checkpoint to resume from; start {} without --resume",
         resume.string(),
-        holdsRun(resume) ? fmt::format("anew with --out {} --overwrite, or "
-                                       "with another --out,",
-                                       resume.string())
+        holdsRun(resume) ? fmt::format("anew with --out {}{}, or with another "
+                                       "--out,",
+                                       resume.string(),
+                                       run.holdsRemains() ? "" : " --overwrite")
                          : "a run"));
   if (!run.isResumed)
     HALFTONE_RETURN_IF_ERROR(run.refuseUnlessFree());
@@ -97,7 +98,7 @@ Status RunFolder::refuseUnlessFree() const {
   Result<bool> free = isFree(folder);
   HALFTONE_RETURN_IF_ERROR(free);
   bool isRun = holdsRun(folder);
-  if (*free || (mayReplace && isRun))
+  if (*free || (mayReplace && isRun) || holdsRemains())
     return {};
   if (!isRun)
     return invalidInput(fmt::format("the folder '{}' is not empty and holds no "
@@ -110,6 +111,15 @@ Status RunFolder::refuseUnlessFree() const {
       holdsCheckpoint(folder)
           ? fmt::format("--resume {} to go on, ", folder.string())
           : ""));
+}
+
+/// Whether all in the folder is of a run that ended before it kept anything.
+bool RunFolder::holdsRemains() const {
+  if (!held || !keptNothing(folder) || !readRecord().ok())
+    return false;
+  // On a file system without locks nobody knows whether it has ended.
+  Result<std::optional<FileLock>> second = FileLock::tryLock(folder / kLock);
+  return second.ok() && !*second;
 }
 
 Status RunFolder::makeNumbered() {
@@ -183,6 +193,8 @@ Status RunFolder::open(int64_t step, const RunRecord &record) {
   if (!error && mayReplace && holdsRun(folder)) {
     base = folder / kStaged;
     fs::create_directory(base, error);
+  } else if (!error && !isResumed && holdsRemains()) {
+    HALFTONE_RETURN_IF_ERROR(removeRun(folder));
   }
   if (error)
     return failed(fmt::format("cannot make the folder '{}': {}", base.string(),

@@ -27,7 +27,8 @@ public:
   /// Chooses the folder without making anything: `out`, or the folder to
   /// resume, or (in open) a free runs/NAME-NNN. Refuses one that another
   /// process writes to, and one that is not empty without `overwrite` or
-  /// `resume`; with `overwrite` too where it holds no run.
+  /// `resume`; with `overwrite` too where it holds no run. What a run left that
+  /// ended before it kept anything counts as nothing.
   static runtime::Result<RunFolder> choose(const std::filesystem::path &out,
                                            const std::filesystem::path &resume,
                                            bool overwrite,
@@ -44,7 +45,8 @@ public:
   /// Makes and locks the folder, writes the record and opens metrics.jsonl and,
   /// where the record names validation data, validation.jsonl. Of a resumed
   /// run's lines those after `step` are dropped, since these steps will run
-  /// again. An overwritten run stays as it is until keep().
+  /// again. An overwritten run stays as it is until keep(); the remains of one
+  /// that kept nothing go at once.
   runtime::Status open(int64_t step, const RunRecord &record);
 
   /// Called when there is a checkpoint: the run takes the place of the one that
@@ -66,6 +68,7 @@ private:
 
   runtime::Status lock();
   runtime::Status refuseUnlessFree() const;
+  bool holdsRemains() const;
   runtime::Status makeNumbered();
   runtime::Result<FilePointer> openLog(const char *name, int64_t step);
 
