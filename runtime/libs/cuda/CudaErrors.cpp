@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kKernel =
     "a kernel went wrong; set HALFTONE_CUDA_DEBUG=1, which runs step by step "
-    "and names the node";
+    "and names the node, and then run under compute-sanitizer";
 constexpr std::string_view kLost =
     "the GPU was lost or is taken by another process; see nvidia-smi and the "
     "kernel log (Xid)";
