@@ -9,8 +9,11 @@ namespace halftone::codegen {
 namespace {
 
 /// Whether `v` has one element a row: extent 1 wherever the domain is reduced.
+/// A value of more dimensions, that of a reshape, is none.
 bool isRowValue(Value v, ArrayRef<int64_t> domain, ArrayRef<bool> reduced) {
   ArrayRef<int64_t> shape = graph::shapeOf(v);
+  if (shape.size() > domain.size())
+    return false;
   size_t missing = domain.size() - shape.size();
   for (size_t d = 0; d < shape.size(); ++d)
     if (reduced[missing + d] && shape[d] != 1)
